@@ -1,0 +1,21 @@
+//! What the target can share between tasks: its atomics, its `Arc`, its lock.
+//!
+//! The only module that knows whether the target has compare-and-swap, an operating system or
+//! `std`. Everything above names `crate::sync` and compiles everywhere.
+
+mod abort;
+mod lock;
+mod seeded_rng;
+mod snapshot;
+
+pub use abort::{AbortController, AbortSignal, Aborted};
+pub(crate) use lock::Lock;
+pub use seeded_rng::{RandCoreRng, SeededRng};
+pub(crate) use snapshot::Snapshot;
+
+#[cfg(target_has_atomic = "ptr")]
+pub(crate) use alloc::sync::Arc;
+#[cfg(not(target_has_atomic = "ptr"))]
+pub(crate) use portable_atomic_util::Arc;
+
+pub(crate) use portable_atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
