@@ -8,6 +8,7 @@ extern crate std;
 
 mod error;
 mod key;
+mod memory;
 mod mux_mode;
 mod name;
 mod port;
@@ -22,6 +23,7 @@ pub use error::{
     classify,
 };
 pub use key::validate_key;
+pub use memory::{MemoryReader, MemoryStorage, MemoryWriter};
 pub use mux_mode::MuxMode;
 pub use name::BackendName;
 pub use port::{
