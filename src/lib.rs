@@ -13,6 +13,8 @@ mod mux_mode;
 mod name;
 mod port;
 mod rng;
+#[cfg(feature = "tokio")]
+pub mod runtime;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod sync;

@@ -63,6 +63,9 @@ mod tests {
         let seed = 1_234_567_u64;
         let draws: [u64; 3] =
             core::array::from_fn(|i| mix(seed.wrapping_add(GAMMA.wrapping_mul(i as u64 + 1))));
-        assert_eq!(draws, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            draws,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
     }
 }

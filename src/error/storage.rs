@@ -227,12 +227,16 @@ impl StorageError {
 
     fn parts(&self) -> (&'static str, &'static str) {
         match &self.kind {
-            StorageErrorKind::KeyNotFound => ("key not found", "write it first, or look for another"),
+            StorageErrorKind::KeyNotFound => {
+                ("key not found", "write it first, or look for another")
+            }
             StorageErrorKind::InvalidKey => ("invalid key", "use a shorter key without a NUL"),
             StorageErrorKind::Unsupported => {
                 ("the backend lacks the operation", "ask its capabilities first")
             }
-            StorageErrorKind::CredentialExpired => ("credential expired", "renew it and call again"),
+            StorageErrorKind::CredentialExpired => {
+                ("credential expired", "renew it and call again")
+            }
             StorageErrorKind::Http { status: 412, .. } => {
                 ("the condition did not hold", "read the current version and decide again")
             }
@@ -250,7 +254,9 @@ impl StorageError {
             StorageErrorKind::Network(NetworkFault::Other) => {
                 ("network failure", "see the source for what failed")
             }
-            StorageErrorKind::Aborted => ("aborted by the caller", "call again if it is still wanted"),
+            StorageErrorKind::Aborted => {
+                ("aborted by the caller", "call again if it is still wanted")
+            }
             StorageErrorKind::Mux(_) => ("", ""),
             StorageErrorKind::Other => ("the backend failed", "see the source for what failed"),
         }

@@ -49,7 +49,12 @@ macro_rules! erase {
             Box::pin($from::get($inner, key, cx))
         }
 
-        fn set<'a>(&'a self, key: &'a str, value: Bytes, cx: &'a OpContext) -> $future<'a, Written> {
+        fn set<'a>(
+            &'a self,
+            key: &'a str,
+            value: Bytes,
+            cx: &'a OpContext,
+        ) -> $future<'a, Written> {
             let $this = self;
             Box::pin($from::set($inner, key, value, cx))
         }
@@ -234,7 +239,12 @@ macro_rules! unerase {
             self.0.get(key, cx).await
         }
 
-        async fn set(&self, key: &str, value: Bytes, cx: &OpContext) -> Result<Written, StorageError> {
+        async fn set(
+            &self,
+            key: &str,
+            value: Bytes,
+            cx: &OpContext,
+        ) -> Result<Written, StorageError> {
             self.0.set(key, value, cx).await
         }
 
@@ -269,11 +279,19 @@ macro_rules! unerase {
             self.0.stat(key, cx).await
         }
 
-        async fn get_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Reader, StorageError> {
+        async fn get_stream(
+            &self,
+            key: &str,
+            cx: &OpContext,
+        ) -> Result<Self::Reader, StorageError> {
             self.0.get_stream(key, cx).await
         }
 
-        async fn set_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Writer, StorageError> {
+        async fn set_stream(
+            &self,
+            key: &str,
+            cx: &OpContext,
+        ) -> Result<Self::Writer, StorageError> {
             self.0.set_stream(key, cx).await
         }
 

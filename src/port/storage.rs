@@ -76,8 +76,11 @@ pub trait LocalStorage {
     ) -> impl Future<Output = Result<Page, StorageError>>;
 
     /// What is known of a value without reading it.
-    fn stat(&self, key: &str, cx: &OpContext)
-    -> impl Future<Output = Result<Metadata, StorageError>>;
+    fn stat(
+        &self,
+        key: &str,
+        cx: &OpContext,
+    ) -> impl Future<Output = Result<Metadata, StorageError>>;
 
     /// Opens a value for reading chunk by chunk.
     fn get_stream(

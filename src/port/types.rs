@@ -89,10 +89,7 @@ impl Operation {
     /// Whether it changes what is stored.
     #[must_use]
     pub const fn is_write(self) -> bool {
-        matches!(
-            self,
-            Self::Set | Self::SetPartial | Self::Delete | Self::SetStream | Self::SetIf
-        )
+        matches!(self, Self::Set | Self::SetPartial | Self::Delete | Self::SetStream | Self::SetIf)
     }
 }
 

@@ -175,7 +175,10 @@ impl<S> FaultStorage<S> {
 }
 
 /// The inner answer, or the error that takes its place on the way back.
-fn answer<T>(result: Result<T, StorageError>, lost: Option<StorageError>) -> Result<T, StorageError> {
+fn answer<T>(
+    result: Result<T, StorageError>,
+    lost: Option<StorageError>,
+) -> Result<T, StorageError> {
     match (result, lost) {
         (Ok(_), Some(error)) => Err(error),
         (result, _) => result,
