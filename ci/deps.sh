@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The library is built from what it says and nothing else; each dependency has its reason.
+# shellcheck source=ci/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# What a build with these features, for this target, is made of. Procedural macros run on the
+# machine that compiles, so they do not count.
+built() {
+    cargo tree --locked --edges normal,no-proc-macro --prefix none --format '{p}' \
+        --features "$1" --target "$2" | awk '{ print $1 }' | sort -u
+}
+
+# Fails on a crate that is not in the list behind the first two arguments.
+only() {
+    local set=$1 target=$2 extra
+    shift 2
+    extra=$(built "$set" "$target" | grep -vxFf <(printf '%s\n' "$@") | paste -sd' ' || true)
+    [[ -z $extra ]] || fail "features '$set' on $target pull in more than is written down: $extra"
+    printf 'features "%s" on %s: as written down\n' "$set" "$target"
+}
+
+# Fails on a crate of the list behind the first two arguments.
+never() {
+    local set=$1 target=$2 found
+    shift 2
+    found=$(built "$set" "$target" | grep -xFf <(printf '%s\n' "$@") | paste -sd' ' || true)
+    [[ -z $found ]] || fail "features '$set' on $target pull in $found"
+    printf 'features "%s" on %s: none of %s\n' "$set" "$target" "$*"
+}
+
+core=(storage-mux byteorder bytes embassy-futures event-listener fnv foldhash futures-core
+    futures-sink hash32 hashbrown heapless pin-project-lite portable-atomic rand_core
+    stable_deref_trait thiserror)
+bare=("${core[@]}" critical-section portable-atomic-util)
+hosted=("${core[@]}" spin)
+std=("${hosted[@]}" arc-swap parking)
+runtimes=(tokio async-std smol async-io async-executor embassy-time embassy-executor
+    wasm-bindgen js-sys web-sys)
+stores=(object_store opendal)
+telemetry=(tracing opentelemetry log)
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+for target in thumbv6m-none-eabi thumbv7m-none-eabi; do
+    only "" "$target" "${bare[@]}"
+    only sim "$target" "${bare[@]}"
+    only serde "$target" "${bare[@]}" serde serde_core
+    only defmt "$target" "${bare[@]}" defmt bitflags
+done
+for target in wasm32-unknown-unknown "$host"; do
+    only "" "$target" "${hosted[@]}"
+    only sim "$target" "${hosted[@]}"
+    only serde "$target" "${hosted[@]}" serde serde_core
+    only defmt "$target" "${hosted[@]}" defmt bitflags
+done
+only std "$host" "${std[@]}"
+only tokio "$host" "${std[@]}" tokio
+
+# The lists above leave no room for a runtime; this says it in so many words.
+never "serde,defmt,sim,std" "$host" "${runtimes[@]}" "${stores[@]}" "${telemetry[@]}"
+never tokio "$host" "${stores[@]}" "${telemetry[@]}" mio socket2
+# The store's clouds bring a client, a TLS library and a runtime; whoever wants one asks for it.
+never object-store "$host" "${runtimes[@]}" opendal reqwest hyper rustls ring aws-lc-rs quick-xml
+
+# Each dependency stands below a comment of one line that gives the reason.
+bare_lines=$(awk '
+    /^\[/ { inside = /dependencies\]$/ }
+    inside && /^[a-zA-Z0-9_-]+ *=/ && before !~ /^# ./ { print FNR ": " $0 }
+    { before = $0 }
+' Cargo.toml)
+[[ -z $bare_lines ]] || fail "Cargo.toml has dependencies without a reason above them:
+$bare_lines"
+printf 'Cargo.toml: every dependency has its reason\n'
+
+if cargo deny --version >/dev/null 2>&1; then
+    run cargo deny --locked --all-features check --config ci/deny.toml
+else
+    loud "cargo-deny is not installed: licences and advisories were NOT checked (ci/deny.toml)"
+fi
