@@ -12,6 +12,7 @@ mod memory;
 mod mux_mode;
 mod name;
 mod port;
+pub mod retry;
 mod rng;
 #[cfg(feature = "tokio")]
 pub mod runtime;
