@@ -1,4 +1,67 @@
 //! Several storages that act as one.
+//!
+//! A service that must not lose or wait for data ends up with an S3 region and its fallback, a flash
+//! chip and its network twin, a store mirrored at two providers. [`StorageMux`] makes such a set look
+//! like one storage: it chooses a backend for each call, moves on when one fails, leaves the sick one
+//! alone until it is back, and tells what it did. It needs no runtime and no operating system.
+//!
+//! ```
+//! use storage_mux::sim::{FakeClock, run};
+//! use storage_mux::{Backend, MemoryStorage, SeededRng, StorageMux};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let clock = FakeClock::new(); // on a server: runtime::tokio::TokioClock
+//! let mux = StorageMux::builder(clock.clone(), SeededRng::new(1))
+//!     .backend(Backend::new("primary", MemoryStorage::new()))
+//!     .backend(Backend::new("fallback", MemoryStorage::new()))
+//!     .build()?;
+//!
+//! run(&clock, mux.set("greeting", "hello"))??;
+//! assert_eq!(run(&clock, mux.get("greeting"))??, "hello");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What to read first
+//!
+//! - [`StorageMux`] and [`MuxOptions`] to use one; [`MuxMode`] for how calls are spread.
+//! - [`Storage`] or [`LocalStorage`] to write a backend, and [`conformance`] to check it.
+//! - [`StorageError`] and [`classify`] for what makes a call move on and what does not.
+//! - [`retry`] for retries, timeouts and a circuit breaker without a mux.
+//! - `sim` to test your own failure handling on a clock that you move.
+//!
+//! # Layers
+//!
+//! Each knows only those above it in this list.
+//!
+//! | layer | modules | what is there |
+//! |---|---|---|
+//! | words | `time` `rng` `key` `name` `mux_mode` `error` `sync` | plain values, and what the target can share |
+//! | ports | `port` | what the outside world plugs in: clock, storage, watchers |
+//! | parts | `mode` `health` `stats` [`retry`] | decisions: synchronous, with `now` as an argument |
+//! | roster | `roster` | who belongs to a mux, as snapshots |
+//! | drivers | `drive` | futures that carry decisions out; no runtime, no spawn |
+//! | mux | `mux` | options, builder, operations, reports |
+//! | bindings | `runtime` `backend` | a clock per runtime, foreign storages; no decisions |
+//!
+//! Beside the layers: [`MemoryStorage`], [`conformance`] and `sim`.
+//!
+//! # Features
+//!
+//! All of them only add. Without any the crate is `no_std` with `alloc`, and builds for targets
+//! without an operating system and even without compare-and-swap.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `std` | lock-free snapshots, conversions from `std::io::Error` |
+//! | `tokio` | `runtime::tokio`: clock and entropy for the tokio runtime |
+//! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend |
+//! | `serde` | options from a configuration file, statistics and events to one |
+//! | `defmt` | `defmt::Format` for errors, events and statistics |
+//! | `sim` | fake clock, scripted storage, recorders and a deterministic executor, for tests |
+//!
+//! On bare metal (`target_os = "none"`) locks and wide atomics are critical sections: the firmware
+//! links an implementation of the `critical-section` crate, as every embassy program does.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -6,27 +69,37 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod drive;
 mod error;
+mod health;
 mod key;
 mod memory;
+mod mode;
+mod mux;
 mod mux_mode;
 mod name;
 mod port;
 pub mod retry;
 mod rng;
+mod roster;
 #[cfg(feature = "tokio")]
 pub mod runtime;
 #[cfg(feature = "sim")]
 pub mod sim;
+mod stats;
 mod sync;
 mod time;
 
+pub use drive::{MuxReader, MuxWriter};
 pub use error::{
     AggregateError, ErrorClass, MuxCode, MuxError, NetworkFault, StorageError, StorageErrorKind,
     classify,
 };
 pub use key::validate_key;
 pub use memory::{MemoryReader, MemoryStorage, MemoryWriter};
+pub use mux::{
+    BackendStats, BackendStatus, MAX_DEPTH, MuxBuilder, MuxOptions, MuxStats, StorageMux, With,
+};
 pub use mux_mode::MuxMode;
 pub use name::BackendName;
 pub use port::{
@@ -35,5 +108,6 @@ pub use port::{
     SharedStorage, Span, SpanHandle, Storage, Tracer, Version, Written,
 };
 pub use rng::Rng;
+pub use roster::Backend;
 pub use sync::{AbortController, AbortSignal, Aborted, RandCoreRng, SeededRng};
 pub use time::Instant;

@@ -10,22 +10,44 @@ use crate::error::{MuxCode, MuxError};
 /// Parsed from and printed as the names of the contract: `failover`, and so on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
 pub enum MuxMode {
     /// Backends in order: the first that can answer does.
     #[default]
     Failover,
+    /// Each call goes to the next healthy backend around the circle.
+    RoundRobin,
+    /// Each call draws a healthy backend by weight.
+    Weighted,
+    /// All calls of one key go to one healthy backend.
+    StickyByKey,
+    /// Reads ask the first backend, the origin, and then its mirrors; writes go to all, and the
+    /// origin decides.
+    Shield,
+    /// Reads race all healthy backends; writes go to all of them, and anyone's success is one.
+    Mirror,
 }
 
 impl MuxMode {
     /// Every mode, in the order of the documentation.
-    pub const ALL: &'static [Self] = &[Self::Failover];
+    pub const ALL: [Self; 6] = [
+        Self::Failover,
+        Self::RoundRobin,
+        Self::Weighted,
+        Self::StickyByKey,
+        Self::Shield,
+        Self::Mirror,
+    ];
 
     /// The name of the mode, as it stands in configuration files, spans and errors.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Failover => "failover",
+            Self::RoundRobin => "round-robin",
+            Self::Weighted => "weighted",
+            Self::StickyByKey => "sticky-by-key",
+            Self::Shield => "shield",
+            Self::Mirror => "mirror",
         }
     }
 }
@@ -43,7 +65,7 @@ impl FromStr for MuxMode {
     ///
     /// `STORAGE_MUX.INVALID_MODE` for anything but the exact name of a mode.
     fn from_str(text: &str) -> Result<Self, MuxError> {
-        Self::ALL.iter().copied().find(|mode| mode.as_str() == text).ok_or_else(|| {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text).ok_or_else(|| {
             let shown: alloc::string::String = text.chars().take(40).collect();
             MuxError::new(MuxCode::InvalidMode).with_detail(alloc::format!("{shown:?} is no mode"))
         })

@@ -80,6 +80,10 @@ impl MuxError {
         self.with(|inner| inner.cause = Cause::One(source))
     }
 
+    pub(crate) fn with_aggregate(self, errors: Vec<(BackendName, StorageError)>) -> Self {
+        self.with(|inner| inner.cause = Cause::Aggregate(AggregateError(errors)))
+    }
+
     /// The code, from one of the two registries.
     #[must_use]
     pub fn code(&self) -> MuxCode {

@@ -16,7 +16,7 @@ mod types;
 
 pub use clock::Clock;
 pub use context::OpContext;
-pub(crate) use erased::{BoxReader, BoxWriter, Erased, SendFuture};
+pub(crate) use erased::{BoxReader, BoxWriter, Erased, SendFuture, erase};
 pub use erased::{LocalHandle, SharedStorage};
 pub use observe::{Attribute, AttributeValue, EventSink, Meter, Span, SpanHandle, Tracer};
 pub use storage::{LocalStorage, Storage};

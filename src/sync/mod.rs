@@ -18,4 +18,4 @@ pub(crate) use alloc::sync::Arc;
 #[cfg(not(target_has_atomic = "ptr"))]
 pub(crate) use portable_atomic_util::Arc;
 
-pub(crate) use portable_atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+pub(crate) use portable_atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -1,0 +1,340 @@
+//! One backend is asked to serve a call: with its own signal, its retries in place and its
+//! timeout. Whatever becomes of it, it is accounted for once.
+
+use core::time::Duration;
+
+use super::observe::{attempt_span, end_attempt_span};
+use super::{Call, Engine, Request};
+use crate::error::{ErrorClass, MuxCode, MuxError, StorageError, classify};
+use crate::health::Stamp;
+use crate::port::{Clock, LocalStorage, OpContext, SpanHandle};
+use crate::retry::{Bounded, RetryError, Tries, bounded};
+use crate::rng::Rng;
+use crate::roster::Member;
+use crate::stats::Outcome;
+use crate::sync::Arc;
+use crate::time::Instant;
+
+/// What an attempt must give back: its place among the calls in flight, perhaps the probe slot,
+/// its span, and one outcome.
+pub(super) struct Record {
+    pub(super) index: u32,
+    started: Instant,
+    seen: Stamp,
+    /// Time to the first chunk, for a stream: its whole length says nothing about the backend.
+    latency: Option<Duration>,
+    probing: bool,
+    open: bool,
+    span: Option<SpanHandle>,
+}
+
+impl Record {
+    /// Books the outcome, frees what is held, then tells who watches.
+    ///
+    /// In this order: a watcher that panics must not leave a count behind.
+    fn close<S: LocalStorage, C: Clock, R: Rng>(
+        &mut self,
+        engine: &Engine<S, C, R>,
+        member: &Member<S>,
+        outcome: Outcome,
+        error: Option<&StorageError>,
+        now: Instant,
+    ) {
+        self.open = false;
+        let latency = self.latency.unwrap_or(now - self.started);
+        member.counters.record(outcome, latency);
+        if outcome != Outcome::Abort {
+            member.latencies.record(latency);
+        }
+        let change = engine.judge(member, outcome, error, now, self.seen);
+        self.free_probe(member);
+        member.leave();
+        engine.tell(member, change, error);
+        if let Some(span) = self.span.take() {
+            end_attempt_span(&span, outcome, latency);
+        }
+    }
+
+    /// The call was dropped, or the backend panicked: nobody's fault, but nothing may stay held.
+    fn abandon<S: LocalStorage, C: Clock, R: Rng>(
+        &mut self,
+        engine: &Engine<S, C, R>,
+        member: &Member<S>,
+    ) {
+        if self.open {
+            let now = if self.span.is_some() { engine.clock.now() } else { self.started };
+            self.close(engine, member, Outcome::Abort, None, now);
+        }
+    }
+
+    fn free_probe<S>(&mut self, member: &Member<S>) {
+        if core::mem::take(&mut self.probing) {
+            member.health.end_probe();
+        }
+    }
+}
+
+/// An attempt within a call's future. Dropping it abandons it.
+pub(super) struct Attempt<'a, S: LocalStorage, C: Clock, R: Rng> {
+    engine: &'a Engine<S, C, R>,
+    member: &'a Arc<Member<S>>,
+    pub(super) record: Record,
+}
+
+impl<S: LocalStorage, C: Clock, R: Rng> Drop for Attempt<'_, S, C, R> {
+    fn drop(&mut self) {
+        self.record.abandon(self.engine, self.member);
+    }
+}
+
+/// An attempt that outlives its call's future, in a stream. Dropping it abandons it.
+pub(super) struct KeptAttempt<S: LocalStorage, C: Clock, R: Rng> {
+    pub(super) engine: Arc<Engine<S, C, R>>,
+    pub(super) member: Arc<Member<S>>,
+    record: Record,
+}
+
+impl<S: LocalStorage, C: Clock, R: Rng> KeptAttempt<S, C, R> {
+    /// The stream has ended, one way or another.
+    pub(super) fn finish(&mut self, outcome: Outcome, error: Option<&StorageError>) {
+        if self.record.open {
+            let now = self.engine.clock.now();
+            self.record.close(&self.engine, &self.member, outcome, error, now);
+        }
+    }
+
+    pub(super) const fn index(&self) -> u32 {
+        self.record.index
+    }
+}
+
+impl<S: LocalStorage, C: Clock, R: Rng> Drop for KeptAttempt<S, C, R> {
+    fn drop(&mut self) {
+        self.record.abandon(&self.engine, &self.member);
+    }
+}
+
+/// A backend has answered. The attempt is still open: a stream goes on with it.
+pub(super) struct Served<'a, S: LocalStorage, C: Clock, R: Rng, T> {
+    pub(super) answer: T,
+    /// The context of the try that succeeded. Its signal aborts when this is dropped.
+    pub(super) cx: OpContext,
+    attempt: Attempt<'a, S, C, R>,
+}
+
+impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
+    /// Closes the attempt as a success and gives the answer.
+    pub(super) fn finish(mut self) -> T {
+        let Attempt { engine, member, record } = &mut self.attempt;
+        record.close(engine, member, Outcome::Ok, None, engine.clock.now());
+        self.answer
+    }
+
+    /// Takes the attempt out of the call, for a stream that is now open.
+    ///
+    /// The backend has proved alive, so a probe is over; the outcome is booked when the stream ends.
+    pub(super) fn keep(
+        mut self,
+        shared: &Arc<Engine<S, C, R>>,
+    ) -> (T, OpContext, KeptAttempt<S, C, R>) {
+        let Attempt { engine, member, record } = &mut self.attempt;
+        let now = engine.clock.now();
+        record.latency = Some(now - record.started);
+        let change = engine.judge(member, Outcome::Ok, None, now, record.seen);
+        record.free_probe(member);
+        record.seen = member.health.stamp();
+        let kept = KeptAttempt {
+            engine: shared.clone(),
+            member: member.clone(),
+            record: Record {
+                index: record.index,
+                started: record.started,
+                seen: record.seen,
+                latency: record.latency,
+                probing: false,
+                open: core::mem::take(&mut record.open),
+                span: record.span.take(),
+            },
+        };
+        kept.engine.tell(&kept.member, change, None);
+        (self.answer, self.cx, kept)
+    }
+}
+
+/// A backend has not answered, and the attempt is closed.
+pub(super) struct Failure {
+    pub(super) index: u32,
+    pub(super) outcome: Outcome,
+    pub(super) error: StorageError,
+    /// When it was known, so that the next attempt need not read the clock again.
+    pub(super) now: Instant,
+}
+
+/// How one try went, where it gave no answer.
+struct Tried {
+    outcome: Outcome,
+    error: StorageError,
+}
+
+impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
+    /// Routes a call to a backend. `None` where it takes no new calls, or where another call
+    /// turned out to be probing it; then nothing is held.
+    pub(super) fn open(
+        call: &'a Call<'a, S, C, R>,
+        member: &'a Arc<Member<S>>,
+        index: u32,
+        probing: bool,
+        now: Instant,
+    ) -> Option<Self> {
+        if !member.enter() {
+            return None;
+        }
+        if probing && !member.health.begin_probe() {
+            member.leave();
+            return None;
+        }
+        let record = Record {
+            index,
+            started: now,
+            seen: member.health.stamp(),
+            latency: None,
+            probing,
+            open: true,
+            span: None,
+        };
+        let mut attempt = Self { engine: call.engine, member, record };
+        attempt.record.span = attempt_span(
+            &call.engine.watchers,
+            &call.span,
+            &member.name,
+            index,
+            call.engine.settings.mode,
+        );
+        Some(attempt)
+    }
+
+    /// Asks the backend, in place again where that may help.
+    pub(super) async fn run<Q: Request<S>>(
+        mut self,
+        call: &'a Call<'a, S, C, R>,
+        request: &Q,
+    ) -> Result<Served<'a, S, C, R, Q::Answer>, Failure> {
+        let engine = self.engine;
+        let tries = Tries {
+            options: &engine.settings.retry,
+            clock: &engine.clock,
+            rng: &engine.rng,
+            signal: &call.signal,
+            meter: engine.watchers.meter.as_deref(),
+        };
+        let (this, member) = (&self, self.member);
+        let result = tries
+            .run(
+                |number| this.one_try(call, request, number),
+                |tried: &Tried, _| may_try_again(tried) && !member.is_draining(),
+            )
+            .await;
+        let tried = match result {
+            Ok(((answer, cx), _)) => return Ok(Served { answer, cx, attempt: self }),
+            Err(RetryError::Exhausted { last, .. } | RetryError::Failed(last)) => last,
+            // The other kinds are a breaker's and an option's; what is left is the caller's abort.
+            Err(_) => Tried { outcome: Outcome::Abort, error: StorageError::aborted() },
+        };
+        let now = engine.clock.now();
+        self.record.close(engine, self.member, tried.outcome, Some(&tried.error), now);
+        Err(Failure { index: self.record.index, outcome: tried.outcome, error: tried.error, now })
+    }
+
+    async fn one_try<Q: Request<S>>(
+        &self,
+        call: &Call<'a, S, C, R>,
+        request: &Q,
+        number: u32,
+    ) -> Result<(Q::Answer, OpContext), Tried> {
+        let engine = self.engine;
+        if number > 1 && self.member.is_draining() {
+            let error = MuxError::new(MuxCode::BackendDraining).with_backend(&self.member.name);
+            return Err(Tried { outcome: Outcome::Transient, error: error.into() });
+        }
+        let mut limit = engine.settings.backend_timeout;
+        let mut by_deadline = false;
+        if let Some(deadline) = call.cx.deadline() {
+            let now = if number == 1 { self.record.started } else { engine.clock.now() };
+            let left = deadline - now;
+            by_deadline = left < limit;
+            limit = limit.min(left);
+        }
+        if limit.is_zero() && by_deadline {
+            return Err(self.deadline_passed());
+        }
+        let parent = self.record.span.as_ref().or(call.span.handle()).or(call.cx.parent());
+        let cx = call.cx.child(parent.cloned());
+        let asked = bounded(
+            &engine.clock,
+            Some(limit),
+            &call.signal,
+            request.send(&self.member.storage, &cx),
+        )
+        .await;
+        match asked {
+            Bounded::Done(Ok(answer)) => Ok((answer, cx)),
+            Bounded::Done(Err(error)) => Err(Tried { outcome: outcome_of(&error), error }),
+            Bounded::Aborted => {
+                Err(Tried { outcome: Outcome::Abort, error: StorageError::aborted() })
+            }
+            Bounded::TimedOut if by_deadline => Err(self.deadline_passed()),
+            Bounded::TimedOut => {
+                let error = timed_out(&self.member.name, self.record.index, call, limit);
+                Err(Tried { outcome: Outcome::Timeout, error })
+            }
+        }
+    }
+
+    /// A deadline is the caller's patience: its end is an abort, and no mark against the backend.
+    fn deadline_passed(&self) -> Tried {
+        let error = StorageError::aborted().with_detail("the deadline of the call has passed");
+        Tried { outcome: Outcome::Abort, error }
+    }
+}
+
+/// The error of a backend that did not answer within `limit`.
+fn timed_out<S: LocalStorage, C: Clock, R: Rng>(
+    name: &crate::name::BackendName,
+    index: u32,
+    call: &Call<'_, S, C, R>,
+    limit: Duration,
+) -> StorageError {
+    timeout_error(name, index, limit).with_mode(call.engine.settings.mode).into()
+}
+
+/// The error of a backend that did not answer within `limit`, without the mode.
+pub(super) fn timeout_error(
+    name: &crate::name::BackendName,
+    index: u32,
+    limit: Duration,
+) -> MuxError {
+    MuxError::new(MuxCode::BackendTimeout)
+        .with_backend(name)
+        .with_attempt(index)
+        .with_detail(alloc::format!("no answer within {limit:?}"))
+}
+
+/// How an attempt that ended in `error` counts.
+pub(super) fn outcome_of(error: &StorageError) -> Outcome {
+    match classify(error) {
+        ErrorClass::Transient => Outcome::Transient,
+        ErrorClass::Semantic if error.is_key_not_found() => Outcome::Miss,
+        ErrorClass::Semantic => Outcome::Semantic,
+        ErrorClass::Abort => Outcome::Abort,
+    }
+}
+
+/// Whether the same backend may be asked again at once.
+///
+/// Not after a timeout: the next would cost as much. Not where a nested mux has tried its own
+/// backends already: nested retries multiply. Not where the backend asked to be left alone.
+fn may_try_again(tried: &Tried) -> bool {
+    tried.outcome == Outcome::Transient
+        && tried.error.as_mux().is_none()
+        && tried.error.retry_after().is_none()
+}

@@ -1,0 +1,65 @@
+//! One call of a mux, from its start to its answer.
+
+use super::observe::CallSpan;
+use super::{Engine, Request};
+use crate::error::{MuxCode, MuxError, StorageError};
+use crate::mode::{Plan, plan};
+use crate::port::{Clock, LocalStorage, OpContext};
+use crate::rng::Rng;
+use crate::roster::Roster;
+use crate::sync::{AbortSignal, Arc, Ordering};
+use crate::time::Instant;
+
+/// A call under way: what it started with, and what all its attempts share.
+pub(crate) struct Call<'a, S, C, R> {
+    pub(super) engine: &'a Engine<S, C, R>,
+    pub(super) cx: &'a OpContext,
+    /// The caller's signal, taken once.
+    pub(super) signal: AbortSignal,
+    pub(super) span: CallSpan,
+    /// The members that the call set out with. It keeps them whatever changes meanwhile.
+    pub(super) roster: Arc<Roster<S>>,
+    pub(super) started: Instant,
+}
+
+impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
+    /// Starts a call: refuses what no backend should see, then takes the time and the roster.
+    ///
+    /// # Errors
+    ///
+    /// `BACKEND_ABORTED` where the caller has given up already, `UNSUPPORTED` where not every
+    /// backend has the operation, `INVALID_KEY` for a key that no backend may take.
+    pub(crate) fn start<Q: Request<S>>(
+        engine: &'a Engine<S, C, R>,
+        request: &Q,
+        cx: &'a OpContext,
+    ) -> Result<Self, StorageError> {
+        let settings = &engine.settings;
+        let span = CallSpan::open(&engine.watchers, Q::OPERATION, settings.mode, request.key(), cx);
+        if cx.is_aborted() {
+            return Err(MuxError::new(MuxCode::BackendAborted).with_mode(settings.mode).into());
+        }
+        let roster = engine.rosters.load();
+        if !roster.capabilities().contains(Q::OPERATION)
+            && !roster.members().is_empty()
+            && !roster.capabilities_now(settings.mode).contains(Q::OPERATION)
+        {
+            return Err(StorageError::unsupported()
+                .with_detail("not every backend of the mux has this operation"));
+        }
+        engine.totals.calls.fetch_add(1, Ordering::Relaxed);
+        let started = engine.clock.now();
+        Ok(Self { engine, cx, signal: cx.signal(), span, roster, started })
+    }
+
+    /// Carries the request out by the driver that the mode chooses.
+    ///
+    /// Dropping the future drops the attempts under way; each frees what it holds.
+    pub(crate) async fn run<Q: Request<S>>(&self, request: &Q) -> Result<Q::Answer, StorageError> {
+        match plan(self.engine.settings.mode, Q::OPERATION) {
+            Plan::InTurn => Ok(self.in_turn(request).await?.finish()),
+            Plan::Race => Ok(self.race(request).await?.finish()),
+            Plan::Settle(quorum) => self.settle(request, quorum).await,
+        }
+    }
+}

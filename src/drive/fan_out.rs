@@ -1,0 +1,70 @@
+//! Attempts on several backends, polled side by side.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use super::attempt::{Attempt, Failure, Served};
+use super::{Call, Request};
+use crate::mode::BackendSet;
+use crate::port::{Clock, LocalStorage};
+use crate::rng::Rng;
+
+/// How one of the attempts ended.
+pub(super) type Lane<'a, S, C, R, T> = Result<Served<'a, S, C, R, T>, Failure>;
+
+/// Futures polled by hand: for the two to eight backends of a mux this costs a fraction of a set
+/// that tracks who woke. Every wake polls all that still run.
+pub(super) struct FanOut<F> {
+    lanes: Vec<(usize, Option<Pin<Box<F>>>)>,
+}
+
+impl<F: Future> FanOut<F> {
+    /// The places of the backends, in the order of the mux.
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
+        self.lanes.iter().map(|(at, _)| *at)
+    }
+
+    /// Polls all that still run, and hands over who has ended. Ready once none is left.
+    pub(super) fn poll(
+        &mut self,
+        task: &mut Context<'_>,
+        mut ended: impl FnMut(usize, F::Output),
+    ) -> Poll<()> {
+        let mut rest = Poll::Ready(());
+        for (at, lane) in &mut self.lanes {
+            let Some(future) = lane else { continue };
+            match future.as_mut().poll(task) {
+                Poll::Ready(output) => {
+                    *lane = None;
+                    ended(*at, output);
+                }
+                Poll::Pending => rest = Poll::Pending,
+            }
+        }
+        rest
+    }
+}
+
+impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
+    /// Opens an attempt on each of `targets` that takes it; nothing is asked before the first poll.
+    pub(super) fn fan_out<'q, Q: Request<S>>(
+        &'a self,
+        request: &'q Q,
+        targets: BackendSet,
+        probing: BackendSet,
+    ) -> FanOut<impl Future<Output = Lane<'a, S, C, R, Q::Answer>> + use<'a, 'q, S, C, R, Q>> {
+        let mut lanes = Vec::with_capacity(targets.len());
+        for at in targets.iter() {
+            let Some(member) = self.roster.member(at) else { continue };
+            let index = u32::try_from(lanes.len()).unwrap_or(u32::MAX);
+            let probe = probing.contains(at);
+            if let Some(attempt) = Attempt::open(self, member, index, probe, self.started) {
+                lanes.push((at, Some(Box::pin(attempt.run(self, request)))));
+            }
+        }
+        FanOut { lanes }
+    }
+}

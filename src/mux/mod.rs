@@ -1,0 +1,86 @@
+//! The mux itself: several storages that act as one.
+//!
+//! - [`StorageMux`]: the handle. [`MuxBuilder`]: how one is made. [`MuxOptions`]: what can be set.
+//! - `operations`: the storage operations, as plain calls and as a storage.
+//! - [`MuxStats`]: what it tells of itself.
+
+mod builder;
+mod operations;
+mod options;
+mod report;
+
+pub use builder::MuxBuilder;
+pub use operations::With;
+pub use options::MuxOptions;
+pub use report::{BackendStats, BackendStatus, MuxStats};
+
+use core::fmt;
+
+use crate::drive::Engine;
+use crate::port::{Clock, LocalStorage};
+use crate::rng::Rng;
+use crate::sync::Arc;
+
+/// How many muxes may be nested in one another.
+pub const MAX_DEPTH: usize = 8;
+
+/// Several storages of one type that act as one.
+///
+/// Cheap to clone; clones share backends, health and statistics. Over one concrete storage type a
+/// call allocates nothing. For kinds of backends side by side use
+/// [`SharedStorage`](crate::SharedStorage) (many threads) or [`LocalHandle`](crate::LocalHandle)
+/// (one thread) as the storage type. The mux is itself a storage, so muxes nest.
+///
+/// ```
+/// use storage_mux::sim::{FakeClock, run};
+/// use storage_mux::{Backend, MemoryStorage, MuxOptions, SeededRng, StorageMux};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let clock = FakeClock::new();
+/// let mux = StorageMux::builder(clock.clone(), SeededRng::new(1))
+///     .backend(Backend::new("primary", MemoryStorage::new()))
+///     .backend(Backend::new("fallback", MemoryStorage::new()))
+///     .build()?;
+///
+/// run(&clock, mux.set("greeting", "hello"))??;
+/// assert_eq!(run(&clock, mux.get("greeting"))??, "hello");
+/// assert_eq!(mux.stats().backends[0].hits, 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct StorageMux<S, C, R> {
+    engine: Arc<Engine<S, C, R>>,
+}
+
+impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
+    /// Starts to build a mux that reads time from `clock` and draws from `rng`.
+    pub fn builder(clock: C, rng: R) -> MuxBuilder<S, C, R> {
+        MuxBuilder::new(clock, rng)
+    }
+
+    /// What the mux has counted so far.
+    pub fn stats(&self) -> MuxStats {
+        report::stats(&self.engine)
+    }
+
+    /// The clock that the mux was built with.
+    pub fn clock(&self) -> &C {
+        &self.engine.clock
+    }
+}
+
+impl<S, C, R> Clone for StorageMux<S, C, R> {
+    fn clone(&self) -> Self {
+        Self { engine: self.engine.clone() }
+    }
+}
+
+impl<S, C, R> fmt::Debug for StorageMux<S, C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let roster = self.engine.rosters.load();
+        f.debug_struct("StorageMux")
+            .field("mode", &self.engine.settings.mode)
+            .field("backends", &roster.members())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,311 @@
+//! The operations of a mux: as plain calls, with a context, and as a storage.
+
+use alloc::boxed::Box;
+use core::fmt;
+use core::ops::Range;
+
+use bytes::Bytes;
+
+use super::StorageMux;
+use crate::drive::{
+    Call, Delete, Get, GetRange, GetStream, Has, List, MuxReader, MuxWriter, Set, SetIf,
+    SetPartial, SetStream, Stat,
+};
+use crate::error::StorageError;
+use crate::port::{
+    BoxReader, BoxWriter, Capabilities, Clock, Condition, Erased, LocalStorage, Metadata,
+    OpContext, Page, PageRequest, SendFuture, SharedStorage, Written, erase,
+};
+use crate::rng::Rng;
+
+/// The context of a plain call.
+static PLAIN: OpContext = OpContext::new();
+
+/// Writes the operations as inherent methods, each under the context that `$cx` gives.
+macro_rules! plain_calls {
+    (|$this:ident| $mux:expr, $cx:expr) => {
+        /// Reads a whole value.
+        ///
+        /// # Errors
+        ///
+        /// `KEY_NOT_FOUND`, `INVALID_KEY`, `UNSUPPORTED` and other answers of a backend as they
+        /// are; `BACKEND_ABORTED` where the caller gave up; `ALL_BACKENDS_DOWN` where no backend
+        /// could answer. All operations share these errors.
+        pub async fn get(&self, key: &str) -> Result<Bytes, StorageError> {
+            let $this = self;
+            LocalStorage::get($mux, key, $cx).await
+        }
+
+        /// Replaces a whole value.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`.
+        pub async fn set(
+            &self,
+            key: &str,
+            value: impl Into<Bytes>,
+        ) -> Result<Written, StorageError> {
+            let $this = self;
+            LocalStorage::set($mux, key, value.into(), $cx).await
+        }
+
+        /// Overwrites a part of a value from `offset` on.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`.
+        pub async fn set_partial(
+            &self,
+            key: &str,
+            offset: u64,
+            bytes: impl Into<Bytes>,
+        ) -> Result<(), StorageError> {
+            let $this = self;
+            LocalStorage::set_partial($mux, key, offset, bytes.into(), $cx).await
+        }
+
+        /// Whether the key has a value.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`, `KEY_NOT_FOUND` apart.
+        pub async fn has(&self, key: &str) -> Result<bool, StorageError> {
+            let $this = self;
+            LocalStorage::has($mux, key, $cx).await
+        }
+
+        /// Removes a value. Succeeds where there is none.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`, `KEY_NOT_FOUND` apart.
+        pub async fn delete(&self, key: &str) -> Result<(), StorageError> {
+            let $this = self;
+            LocalStorage::delete($mux, key, $cx).await
+        }
+
+        /// Lists a page of the keys that start with `prefix`, sorted.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`, `KEY_NOT_FOUND` apart.
+        pub async fn list(&self, prefix: &str, page: &PageRequest) -> Result<Page, StorageError> {
+            let $this = self;
+            LocalStorage::list($mux, prefix, page, $cx).await
+        }
+
+        /// What is known of a value without reading it.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`.
+        pub async fn stat(&self, key: &str) -> Result<Metadata, StorageError> {
+            let $this = self;
+            LocalStorage::stat($mux, key, $cx).await
+        }
+
+        /// Opens a value for reading chunk by chunk.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`.
+        pub async fn get_stream(&self, key: &str) -> Result<MuxReader<S, C, R>, StorageError> {
+            let $this = self;
+            LocalStorage::get_stream($mux, key, $cx).await
+        }
+
+        /// Opens a value for writing chunk by chunk. It becomes visible at close.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`, `KEY_NOT_FOUND` apart.
+        pub async fn set_stream(&self, key: &str) -> Result<MuxWriter<S, C, R>, StorageError> {
+            let $this = self;
+            LocalStorage::set_stream($mux, key, $cx).await
+        }
+
+        /// Reads a part of a value.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`, and HTTP 416 for a start at or past the end.
+        pub async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, StorageError> {
+            let $this = self;
+            LocalStorage::get_range($mux, key, range, $cx).await
+        }
+
+        /// Replaces a value if a condition holds.
+        ///
+        /// # Errors
+        ///
+        /// As for `get`, `KEY_NOT_FOUND` apart, and HTTP 412 where the condition does not hold.
+        pub async fn set_if(
+            &self,
+            key: &str,
+            value: impl Into<Bytes>,
+            condition: Condition,
+        ) -> Result<Written, StorageError> {
+            let $this = self;
+            LocalStorage::set_if($mux, key, value.into(), condition, $cx).await
+        }
+    };
+}
+
+/// The operations with an empty context. See [`StorageMux::with`] for the others.
+impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
+    plain_calls!(|this| this, &PLAIN);
+
+    /// The same operations under a context: an abort signal, a deadline, a parent span.
+    ///
+    /// ```
+    /// # use storage_mux::sim::{FakeClock, run};
+    /// # use storage_mux::{Backend, MemoryStorage, SeededRng, StorageMux};
+    /// use storage_mux::{AbortController, MuxCode, OpContext};
+    ///
+    /// # let clock = FakeClock::new();
+    /// # let mux = StorageMux::builder(clock.clone(), SeededRng::new(1))
+    /// #     .backend(Backend::new("only", MemoryStorage::new()))
+    /// #     .build()
+    /// #     .unwrap();
+    /// let controller = AbortController::new();
+    /// let cx = OpContext::new().with_signal(controller.signal());
+    /// controller.abort();
+    /// let refused = run(&clock, mux.with(&cx).get("k")).unwrap().unwrap_err();
+    /// assert!(refused.is_mux(MuxCode::BackendAborted));
+    /// ```
+    pub const fn with<'a>(&'a self, cx: &'a OpContext) -> With<'a, S, C, R> {
+        With { mux: self, cx }
+    }
+}
+
+/// A mux under a context: what [`StorageMux::with`] gives.
+pub struct With<'a, S, C, R> {
+    mux: &'a StorageMux<S, C, R>,
+    cx: &'a OpContext,
+}
+
+impl<S: LocalStorage, C: Clock, R: Rng> With<'_, S, C, R> {
+    plain_calls!(|this| this.mux, this.cx);
+}
+
+impl<S, C, R> fmt::Debug for With<'_, S, C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("With").field("mux", self.mux).field("cx", self.cx).finish()
+    }
+}
+
+/// A mux is a storage. Every operation goes through its mode.
+#[deny(clippy::missing_trait_methods)]
+impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
+    type Reader = MuxReader<S, C, R>;
+    type Writer = MuxWriter<S, C, R>;
+
+    async fn get(&self, key: &str, cx: &OpContext) -> Result<Bytes, StorageError> {
+        let request = Get { key };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn set(&self, key: &str, value: Bytes, cx: &OpContext) -> Result<Written, StorageError> {
+        let request = Set { key, value };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn set_partial(
+        &self,
+        key: &str,
+        offset: u64,
+        bytes: Bytes,
+        cx: &OpContext,
+    ) -> Result<(), StorageError> {
+        let request = SetPartial { key, offset, bytes };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn has(&self, key: &str, cx: &OpContext) -> Result<bool, StorageError> {
+        let request = Has { key };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn delete(&self, key: &str, cx: &OpContext) -> Result<(), StorageError> {
+        let request = Delete { key };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn list(
+        &self,
+        prefix: &str,
+        page: &PageRequest,
+        cx: &OpContext,
+    ) -> Result<Page, StorageError> {
+        let request = List { prefix, page };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn stat(&self, key: &str, cx: &OpContext) -> Result<Metadata, StorageError> {
+        let request = Stat { key };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn get_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Reader, StorageError> {
+        let request = GetStream { key };
+        let call = Call::start(&self.engine, &request, cx)?;
+        call.open_reader(&self.engine, &request).await
+    }
+
+    async fn set_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Writer, StorageError> {
+        let request = SetStream { key };
+        let call = Call::start(&self.engine, &request, cx)?;
+        call.open_writer(&self.engine, &request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.engine.rosters.load().capabilities_now(self.engine.settings.mode)
+    }
+
+    fn depth(&self) -> usize {
+        let roster = self.engine.rosters.load();
+        let deepest = roster.members().iter().map(|member| member.storage.depth()).max();
+        deepest.unwrap_or(0).saturating_add(1)
+    }
+
+    async fn get_range(
+        &self,
+        key: &str,
+        range: Range<u64>,
+        cx: &OpContext,
+    ) -> Result<Bytes, StorageError> {
+        let request = GetRange { key, range };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+
+    async fn set_if(
+        &self,
+        key: &str,
+        value: Bytes,
+        condition: Condition,
+        cx: &OpContext,
+    ) -> Result<Written, StorageError> {
+        let request = SetIf { key, value, condition };
+        Call::start(&self.engine, &request, cx)?.run(&request).await
+    }
+}
+
+impl<C, R> Erased for StorageMux<SharedStorage, C, R>
+where
+    C: Clock<Sleep: Send> + Send + Sync + 'static,
+    R: Rng + Send + Sync + 'static,
+{
+    erase!(LocalStorage, SendFuture, BoxReader, BoxWriter, |this| this);
+}
+
+/// A mux over shared storages is a shared storage: this is how muxes nest on a server.
+impl<C, R> From<StorageMux<SharedStorage, C, R>> for SharedStorage
+where
+    C: Clock<Sleep: Send> + Send + Sync + 'static,
+    R: Rng + Send + Sync + 'static,
+{
+    fn from(mux: StorageMux<SharedStorage, C, R>) -> Self {
+        Self::from_erased(mux)
+    }
+}

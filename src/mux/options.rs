@@ -1,0 +1,172 @@
+//! What can be set on a mux, and within which bounds.
+
+use core::time::Duration;
+
+use crate::drive::Settings;
+use crate::error::{MuxCode, MuxError};
+use crate::health::Cooldown;
+use crate::mux_mode::MuxMode;
+use crate::retry::RetryOptions;
+
+/// The options of a mux. Each has a default.
+///
+/// | option | default | bounds |
+/// |---|---|---|
+/// | mode | failover | one of [`MuxMode`] |
+/// | backend timeout | 30 s | above zero; [`Duration::MAX`] for none |
+/// | retry | 3 tries, exponential from 100 ms, factor 2, at most 30 s, full jitter | see [`RetryOptions`] |
+/// | cooldown base | 1 s | above zero, at most the cap |
+/// | cooldown cap | 60 s | at least the base |
+/// | throw on fan-out partial | off | |
+///
+/// ```
+/// use core::time::Duration;
+/// use storage_mux::MuxOptions;
+///
+/// let options = MuxOptions::new().with_backend_timeout(Duration::from_secs(2));
+/// assert_eq!(options.backend_timeout(), Duration::from_secs(2));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct MuxOptions {
+    mode: MuxMode,
+    #[cfg_attr(feature = "serde", serde(rename = "backend_timeout_ms", with = "millis"))]
+    backend_timeout: Duration,
+    retry: RetryOptions,
+    #[cfg_attr(feature = "serde", serde(rename = "cooldown_base_ms", with = "millis"))]
+    cooldown_base: Duration,
+    #[cfg_attr(feature = "serde", serde(rename = "cooldown_cap_ms", with = "millis"))]
+    cooldown_cap: Duration,
+    throw_on_fanout_partial: bool,
+}
+
+impl Default for MuxOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MuxOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            mode: MuxMode::Failover,
+            backend_timeout: Duration::from_secs(30),
+            retry: RetryOptions::default(),
+            cooldown_base: Duration::from_secs(1),
+            cooldown_cap: Duration::from_secs(60),
+            throw_on_fanout_partial: false,
+        }
+    }
+
+    /// Sets how calls are spread over the backends.
+    #[must_use]
+    pub const fn with_mode(mut self, mode: MuxMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets how long one try of a backend may take, and how long a stream may rest between chunks.
+    #[must_use]
+    pub const fn with_backend_timeout(mut self, timeout: Duration) -> Self {
+        self.backend_timeout = timeout;
+        self
+    }
+
+    /// Sets how one backend is asked again before the call moves on.
+    #[must_use]
+    pub fn with_retry(mut self, retry: RetryOptions) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Sets how long a failed backend rests: at first, and at most.
+    #[must_use]
+    pub const fn with_cooldown(mut self, base: Duration, cap: Duration) -> Self {
+        self.cooldown_base = base;
+        self.cooldown_cap = cap;
+        self
+    }
+
+    /// Sets whether a write that reached some backends and not others is an error,
+    /// `WRITE_FANOUT_PARTIAL`, besides being an event. The write stands either way.
+    #[must_use]
+    pub const fn with_throw_on_fanout_partial(mut self, throw: bool) -> Self {
+        self.throw_on_fanout_partial = throw;
+        self
+    }
+
+    /// How calls are spread over the backends.
+    #[must_use]
+    pub const fn mode(&self) -> MuxMode {
+        self.mode
+    }
+
+    /// How long one try of a backend may take.
+    #[must_use]
+    pub const fn backend_timeout(&self) -> Duration {
+        self.backend_timeout
+    }
+
+    /// How one backend is asked again before the call moves on.
+    #[must_use]
+    pub const fn retry(&self) -> &RetryOptions {
+        &self.retry
+    }
+
+    /// How long a failed backend rests: at first, and at most.
+    #[must_use]
+    pub const fn cooldown(&self) -> (Duration, Duration) {
+        (self.cooldown_base, self.cooldown_cap)
+    }
+
+    /// Checks every option.
+    ///
+    /// # Errors
+    ///
+    /// `STORAGE_MUX.INVALID_OPTION`, naming the first option that is out of range.
+    pub fn validate(&self) -> Result<(), MuxError> {
+        let refuse = |what: &str| Err(MuxError::new(MuxCode::InvalidOption).with_detail(what));
+        if self.backend_timeout.is_zero() {
+            return refuse("`backend_timeout` must be above zero");
+        }
+        if self.cooldown_base.is_zero() {
+            return refuse("`cooldown_base` must be above zero");
+        }
+        if self.cooldown_cap < self.cooldown_base {
+            return refuse("`cooldown_cap` must be at least `cooldown_base`");
+        }
+        self.retry.validate().map_err(|error| {
+            MuxError::new(MuxCode::InvalidOption).with_detail(alloc::format!("`retry`: {error}"))
+        })
+    }
+
+    pub(super) fn settings(self) -> Result<Settings, MuxError> {
+        self.validate()?;
+        Ok(Settings {
+            mode: self.mode,
+            backend_timeout: self.backend_timeout,
+            retry: self.retry,
+            throw_on_fanout_partial: self.throw_on_fanout_partial,
+            cooldown: Cooldown { base: self.cooldown_base, cap: self.cooldown_cap },
+        })
+    }
+}
+
+/// Durations in a configuration are whole milliseconds.
+#[cfg(feature = "serde")]
+mod millis {
+    use core::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_millis)
+    }
+}

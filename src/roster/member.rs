@@ -1,0 +1,137 @@
+//! One backend of a mux, with everything that is known of it.
+
+use core::fmt;
+
+use event_listener::Event;
+
+use crate::health::Health;
+use crate::mode::Weight;
+use crate::name::BackendName;
+use crate::port::{Capabilities, LocalStorage};
+use crate::stats::{Counters, Reservoir};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+
+/// A named storage, on its way into a mux.
+///
+/// ```
+/// use storage_mux::{Backend, MemoryStorage};
+///
+/// let primary = Backend::new("primary", MemoryStorage::new());
+/// assert_eq!(primary.name().as_str(), "primary");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Backend<S> {
+    name: BackendName,
+    storage: S,
+    weight: Option<f64>,
+}
+
+impl<S> Backend<S> {
+    /// Names a storage.
+    pub fn new(name: impl Into<BackendName>, storage: S) -> Self {
+        Self { name: name.into(), storage, weight: None }
+    }
+
+    /// Gives it a weight: a finite number from zero up. Zero means no traffic, ever. Checked when
+    /// the backend joins a mux; used by weighted mode.
+    #[must_use]
+    pub const fn with_weight(mut self, weight: f64) -> Self {
+        self.weight = Some(weight);
+        self
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &BackendName {
+        &self.name
+    }
+
+    /// The storage.
+    pub const fn storage(&self) -> &S {
+        &self.storage
+    }
+
+    /// The weight, where it has one.
+    pub const fn weight(&self) -> Option<f64> {
+        self.weight
+    }
+}
+
+/// A backend inside a mux.
+pub(crate) struct Member<S> {
+    pub(crate) name: BackendName,
+    pub(crate) storage: S,
+    /// As it was on joining, so that making a snapshot runs no foreign code.
+    pub(crate) capabilities: Capabilities,
+    pub(crate) health: Health,
+    pub(crate) counters: Counters,
+    pub(crate) latencies: Reservoir,
+    /// The bits of the weight; those of NaN, which no weight can be, where there is none.
+    weight: AtomicU64,
+    in_flight: AtomicU64,
+    draining: AtomicBool,
+    idle: Event,
+}
+
+impl<S> Member<S> {
+    pub(crate) fn new(backend: Backend<S>, seed: u64) -> Self
+    where
+        S: LocalStorage,
+    {
+        Self {
+            capabilities: backend.storage.capabilities(),
+            name: backend.name,
+            storage: backend.storage,
+            health: Health::default(),
+            counters: Counters::default(),
+            latencies: Reservoir::new(seed),
+            weight: AtomicU64::new(backend.weight.unwrap_or(f64::NAN).to_bits()),
+            in_flight: AtomicU64::new(0),
+            draining: AtomicBool::new(false),
+            idle: Event::new(),
+        }
+    }
+
+    /// The weight, checked when it was set.
+    pub(crate) fn weight(&self) -> Option<Weight> {
+        Weight::new(f64::from_bits(self.weight.load(Ordering::Relaxed))).ok()
+    }
+
+    /// Counts a call in. False where the backend takes no new calls; then nothing was counted.
+    ///
+    /// The count goes up before the look: a drain that starts in between either sees the count or
+    /// is seen here. Both sides are sequentially consistent for that reason.
+    pub(crate) fn enter(&self) -> bool {
+        self.in_flight.fetch_add(1, Ordering::SeqCst);
+        if self.is_draining() {
+            self.leave();
+            return false;
+        }
+        true
+    }
+
+    /// Counts a call out. Only for a call that was counted in.
+    pub(crate) fn leave(&self) {
+        if self.in_flight.fetch_sub(1, Ordering::SeqCst) == 1 && self.is_draining() {
+            self.idle.notify(usize::MAX);
+        }
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight.load(Ordering::SeqCst)
+    }
+}
+
+impl<S> fmt::Debug for Member<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member")
+            .field("name", &self.name)
+            .field("health", &self.health)
+            .field("in_flight", &self.in_flight())
+            .field("draining", &self.is_draining())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! A fair sample of all latencies since the start, in constant memory.
+
+use core::time::Duration;
+
+use crate::rng::{GAMMA, below, mix};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::time::nanos;
+
+/// How many samples a backend keeps.
+pub(crate) const SLOTS: usize = 256;
+
+/// A uniform random sample of everything that was recorded: Algorithm R.
+///
+/// The sample is over the whole life, not over the recent past. Each draw is SplitMix64's output
+/// for the number of the record, so the generator needs no state of its own and two records at
+/// once never share a draw.
+///
+/// Source: J. S. Vitter, "Random sampling with a reservoir", ACM TOMS 11(1), 1985.
+#[derive(Debug)]
+pub(crate) struct Reservoir<const N: usize = SLOTS> {
+    seed: u64,
+    recorded: AtomicU64,
+    slots: [AtomicU32; N],
+}
+
+/// Latencies by nearest rank, each one that was really measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Percentiles {
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+}
+
+impl<const N: usize> Reservoir<N> {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            recorded: AtomicU64::new(0),
+            slots: core::array::from_fn(|_| AtomicU32::new(EMPTY)),
+        }
+    }
+
+    pub(crate) fn record(&self, latency: Duration) {
+        let before = self.recorded.fetch_add(1, Ordering::Relaxed);
+        let slot = if before < N as u64 {
+            before
+        } else {
+            let draw = mix(self.seed.wrapping_add(before.wrapping_mul(GAMMA)));
+            below(draw, before.saturating_add(1))
+        };
+        // The slot is below N for every record that is kept, so the cast keeps it whole.
+        if let Some(kept) = self.slots.get(usize::try_from(slot).unwrap_or(usize::MAX)) {
+            kept.store(encode(latency), Ordering::Relaxed);
+        }
+    }
+
+    /// Percentiles of what is kept now; `None` where nothing is.
+    pub(crate) fn percentiles(&self) -> Option<Percentiles> {
+        let mut samples: heapless::Vec<u32, N> = self
+            .slots
+            .iter()
+            .map(|slot| slot.load(Ordering::Relaxed))
+            .filter(|sample| *sample != EMPTY)
+            .collect();
+        Some(Percentiles {
+            p50: nearest_rank(&mut samples, 50)?,
+            p99: nearest_rank(&mut samples, 99)?,
+        })
+    }
+}
+
+/// The smallest sample that at least `percent` in a hundred samples do not exceed. Integers only:
+/// in floating point 0.07 of 100 is more than 7.
+fn nearest_rank(samples: &mut [u32], percent: usize) -> Option<Duration> {
+    let rank = (samples.len() * percent).div_ceil(100).max(1);
+    if samples.len() < rank {
+        return None;
+    }
+    let (_, sample, _) = samples.select_nth_unstable(rank - 1);
+    Some(decode(*sample))
+}
+
+/// The slot that holds nothing yet.
+const EMPTY: u32 = u32::MAX;
+/// Set where the rest counts units of 2^12 ns instead of nanoseconds.
+const COARSE: u32 = 1 << 31;
+const COARSE_SHIFT: u32 = 12;
+
+/// Four bytes instead of eight: exact nanoseconds up to 2.1 s, then steps of 4 us up to 2.4 h,
+/// which then stands for everything longer. Order is kept.
+fn encode(latency: Duration) -> u32 {
+    let exact = nanos(latency);
+    match u32::try_from(exact) {
+        Ok(fine) if fine < COARSE => fine,
+        _ => {
+            let units = u32::try_from(exact >> COARSE_SHIFT).unwrap_or(COARSE);
+            COARSE | units.min(COARSE - 2)
+        }
+    }
+}
+
+fn decode(sample: u32) -> Duration {
+    if sample < COARSE {
+        Duration::from_nanos(u64::from(sample))
+    } else {
+        Duration::from_nanos(u64::from(sample & !COARSE) << COARSE_SHIFT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(millis: impl IntoIterator<Item = u64>) -> Reservoir {
+        let reservoir = Reservoir::new(1);
+        millis.into_iter().for_each(|each| reservoir.record(Duration::from_millis(each)));
+        reservoir
+    }
+
+    fn rank(millis: u64, percent: usize) -> Option<Duration> {
+        let mut samples: alloc::vec::Vec<u32> =
+            (1..=millis).map(|each| encode(Duration::from_millis(each))).collect();
+        nearest_rank(&mut samples, percent)
+    }
+
+    /// Spec: SA-2
+    #[test]
+    fn percentiles_of_nothing_are_none_and_of_one_sample_are_that_sample() {
+        assert_eq!(of([]).percentiles(), None);
+        let seven = Duration::from_millis(7);
+        assert_eq!(of([7]).percentiles(), Some(Percentiles { p50: seven, p99: seven }));
+    }
+
+    /// Spec: SA-2
+    #[test]
+    fn percentiles_are_by_nearest_rank() {
+        let millis = |n| Some(Duration::from_millis(n));
+        assert_eq!(
+            (rank(20, 50), rank(20, 95), rank(20, 99)),
+            (millis(10), millis(19), millis(20))
+        );
+        assert_eq!((rank(100, 7), rank(100, 55), rank(100, 1)), (millis(7), millis(55), millis(1)));
+    }
+
+    /// Spec: SA-2
+    #[test]
+    fn a_hundred_thousand_records_leave_256_samples_and_the_percentiles_of_their_spread() {
+        let reservoir = of((0..100_000).map(|n| n % 1_000));
+        let kept =
+            reservoir.slots.iter().filter(|slot| slot.load(Ordering::Relaxed) != EMPTY).count();
+        assert_eq!(kept, 256);
+        assert_eq!(size_of_val(&reservoir.slots), 1_024);
+        let percentiles = reservoir.percentiles().unwrap();
+        // Five standard errors of a median of 256 uniform samples are 156 of 1000.
+        assert!(percentiles.p50.as_millis().abs_diff(500) < 156, "{percentiles:?}");
+        assert!(percentiles.p99.as_millis() > 950, "{percentiles:?}");
+    }
+
+    /// Spec: SA-2
+    #[test]
+    fn each_of_five_values_stays_in_two_slots_two_times_in_five() {
+        let mut kept = [0_u32; 5];
+        for trial in 0..50_000_u64 {
+            let reservoir = Reservoir::<2>::new(mix(trial));
+            (0..5).for_each(|value| reservoir.record(Duration::from_nanos(value)));
+            for slot in &reservoir.slots {
+                kept[slot.load(Ordering::Relaxed) as usize] += 1;
+            }
+        }
+        for count in kept {
+            assert!(count.abs_diff(20_000) <= 550, "{kept:?}");
+        }
+    }
+
+    #[test]
+    fn the_short_form_keeps_order_and_is_exact_up_to_two_seconds() {
+        let exact = Duration::from_nanos(u64::from(COARSE - 1));
+        assert_eq!(decode(encode(exact)), exact);
+        let coarse = exact + Duration::from_nanos(1);
+        assert_eq!(decode(encode(coarse)), coarse);
+        let long = Duration::from_secs(3_600);
+        assert!(long - decode(encode(long)) < Duration::from_micros(5));
+        assert!(encode(Duration::MAX) < EMPTY);
+        assert!(encode(exact) < encode(coarse) && encode(long) < encode(Duration::MAX));
+    }
+}

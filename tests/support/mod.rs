@@ -1,0 +1,123 @@
+//! A mux over scripted stores on a fake clock, with everything it tells recorded.
+#![allow(dead_code, unreachable_pub)]
+
+use std::future::Future;
+use std::time::Duration;
+
+use storage_mux::retry::RetryOptions;
+use storage_mux::sim::{FakeClock, Fault, FaultStorage, Recorder, run};
+use storage_mux::{
+    Backend, BackendStats, BackendStatus, Clock, Event, MemoryStorage, MuxMode, MuxOptions,
+    OpContext, SeededRng, Storage, StorageError, StorageMux,
+};
+
+pub type Store = FaultStorage<MemoryStorage>;
+pub type TestMux = StorageMux<Store, FakeClock, SeededRng>;
+
+pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+pub fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A mux, its stores and what watches it.
+pub struct World {
+    pub clock: FakeClock,
+    pub recorder: Recorder,
+    pub stores: Vec<Store>,
+    pub mux: TestMux,
+}
+
+/// Options without retries in place, so that one attempt is one call of a store.
+pub fn plain() -> MuxOptions {
+    MuxOptions::new().with_retry(RetryOptions::none()).with_backend_timeout(ms(1_000))
+}
+
+pub fn mode(mode: MuxMode) -> MuxOptions {
+    plain().with_mode(mode)
+}
+
+impl World {
+    /// A mux over `count` empty stores named a, b, c and so on.
+    pub fn new(count: usize, options: MuxOptions) -> Self {
+        let clock = FakeClock::new();
+        let recorder = Recorder::new();
+        let stores: Vec<Store> =
+            (0..count).map(|_| FaultStorage::new(MemoryStorage::new(), clock.clone())).collect();
+        let mux = StorageMux::builder(clock.clone(), SeededRng::new(7))
+            .backends(
+                NAMES
+                    .into_iter()
+                    .zip(&stores)
+                    .map(|(name, store)| Backend::new(name, store.clone())),
+            )
+            .options(options)
+            .event_sink(recorder.clone())
+            .tracer(recorder.clone())
+            .meter(recorder.clone())
+            .build()
+            .expect("a mux over memory stores");
+        Self { clock, recorder, stores, mux }
+    }
+
+    pub fn run<F: Future>(&self, future: F) -> F::Output {
+        run(&self.clock, future).expect("the future must not stall")
+    }
+
+    /// Puts a value into one store, past the mux and past its faults.
+    pub fn put(&self, at: usize, key: &str, value: &'static str) {
+        let cx = OpContext::new();
+        let stored = self.stores[at].inner().set(key, value.into(), &cx);
+        self.run(stored).expect("memory takes the value");
+    }
+
+    /// Puts a value into every store.
+    pub fn put_all(&self, key: &str, value: &'static str) {
+        (0..self.stores.len()).for_each(|at| self.put(at, key, value));
+    }
+
+    /// Reads a value of one store, past the mux and past its faults.
+    pub fn peek(&self, at: usize, key: &str) -> Option<String> {
+        let cx = OpContext::new();
+        let value = self.run(self.stores[at].inner().get(key, &cx)).ok()?;
+        Some(String::from_utf8_lossy(&value).into_owned())
+    }
+
+    pub fn calls(&self) -> Vec<usize> {
+        self.stores.iter().map(FaultStorage::calls).collect()
+    }
+
+    pub fn backend(&self, at: usize) -> BackendStats {
+        self.mux.stats().backends[at].clone()
+    }
+
+    pub fn now_ms(&self) -> u64 {
+        self.clock.now().as_nanos() / 1_000_000
+    }
+
+    /// Takes the store that is asked first down: one failed call, then healthy again underneath.
+    pub fn take_down(&self, at: usize) {
+        self.stores[at].push(Fault::Fail(StorageError::http(503)));
+        let _ = self.run(self.mux.has("take-down"));
+        assert_eq!(self.backend(at).status, BackendStatus::Down);
+    }
+
+    /// Nothing of any call is left: no call in flight, no timer.
+    pub fn assert_at_rest(&self) {
+        for backend in self.mux.stats().backends {
+            assert_eq!(backend.in_flight, 0, "{} has calls in flight", backend.name);
+        }
+        assert_eq!(self.clock.waiting(), 0, "a timer is left");
+        for span in self.recorder.spans() {
+            assert_eq!(span.ends, 1, "a span was not ended exactly once: {span:?}");
+        }
+    }
+
+    pub fn topics(&self) -> Vec<&'static str> {
+        self.recorder.topics()
+    }
+
+    pub fn events_of(&self, topic: &str) -> Vec<Event> {
+        self.recorder.events().into_iter().filter(|event| event.topic() == topic).collect()
+    }
+}
