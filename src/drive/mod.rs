@@ -21,6 +21,7 @@ mod read_stream;
 mod request;
 mod settle;
 mod stream_watch;
+mod write_lane;
 mod write_stream;
 
 pub(crate) use call::Call;

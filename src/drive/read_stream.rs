@@ -7,10 +7,12 @@ use core::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::Stream;
 
+use super::observe::CallSpan;
 use super::stream_watch::{StreamEnd, StreamWatch};
 use super::{Call, Engine, GetStream};
 use crate::error::StorageError;
-use crate::port::{Clock, LocalStorage};
+use crate::mode::{Plan, plan};
+use crate::port::{Clock, LocalStorage, Operation};
 use crate::rng::Rng;
 use crate::sync::Arc;
 
@@ -25,6 +27,8 @@ pub struct MuxReader<S: LocalStorage, C: Clock, R: Rng> {
     /// Gone once the stream has ended.
     reader: Option<S::Reader>,
     watch: StreamWatch<S, C, R>,
+    /// Ends after the attempt's own span.
+    span: Option<CallSpan>,
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
@@ -34,11 +38,15 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         shared: &Arc<Engine<S, C, R>>,
         request: &GetStream<'_>,
     ) -> Result<MuxReader<S, C, R>, StorageError> {
-        let (open, cx, attempt) = self.in_turn(request).await?.keep(shared);
-        let span = core::mem::take(&mut self.span);
-        let watch = StreamWatch::new(attempt, self.signal.clone(), cx, span);
+        let served = match plan(self.engine.settings.mode, Operation::GetStream) {
+            Plan::Race => self.race(request).await?,
+            Plan::InTurn | Plan::Settle(_) => self.in_turn(request).await?,
+        };
+        let (open, cx, attempt) = served.keep(shared);
+        let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
+        let span = Some(core::mem::take(&mut self.span));
         // A stream that ended before it began still ends through the stream, where it is booked.
-        Ok(MuxReader { first: open.first, reader: Some(open.reader), watch })
+        Ok(MuxReader { first: open.first, reader: Some(open.reader), watch, span })
     }
 }
 
@@ -63,6 +71,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> Stream for MuxReader<S, C, R> {
             Poll::Ready(None) => {
                 this.reader = None;
                 this.watch.end_ok();
+                this.span = None;
                 Poll::Ready(None)
             }
             Poll::Pending => match this.watch.poll_wait(task) {
@@ -77,7 +86,9 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxReader<S, C, R> {
     fn fail(&mut self, end: StreamEnd) -> Poll<Option<Result<Bytes, StorageError>>> {
         self.reader = None;
         self.first = None;
-        Poll::Ready(Some(Err(self.watch.end_broken(end))))
+        let (outcome, error) = self.watch.end_broken(end);
+        self.span = None;
+        Poll::Ready(Some(Err(self.watch.blame(outcome, error))))
     }
 }
 

@@ -15,8 +15,10 @@ use crate::stats::Outcome;
 use crate::sync::Ordering;
 
 /// What became of a write on one backend.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LaneEnd {
+    /// Its place in the order of the mux.
+    pub(super) at: usize,
     pub(super) name: BackendName,
     pub(super) index: u32,
     pub(super) is_origin: bool,
@@ -110,7 +112,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
                 None => End::Skipped(why_skipped(member)),
             };
             let is_origin = self.roster.origin() == Some(at);
-            ends.push(LaneEnd { name: member.name.clone(), index, is_origin, end });
+            ends.push(LaneEnd { at, name: member.name.clone(), index, is_origin, end });
             index += u32::from(opened.contains(at));
         }
         ends

@@ -6,8 +6,8 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use super::attempt::{KeptAttempt, outcome_of, timeout_error};
-use super::observe::CallSpan;
-use crate::error::{MuxCode, MuxError, StorageError};
+use crate::error::StorageError;
+use crate::name::BackendName;
 use crate::port::{Clock, LocalStorage, OpContext};
 use crate::rng::Rng;
 use crate::stats::Outcome;
@@ -29,8 +29,6 @@ pub(super) struct StreamWatch<S: LocalStorage, C: Clock, R: Rng> {
     deadline: Option<Instant>,
     /// Ends when the stream does, and with it the signal that the backend was given.
     cx: Option<OpContext>,
-    /// Ends after the attempt's own span.
-    span: Option<CallSpan>,
     /// One box for all waits of the stream; empty while the backend is ready.
     timer: Option<Pin<Box<Option<C::Sleep>>>>,
     by_deadline: bool,
@@ -42,19 +40,19 @@ impl<S: LocalStorage, C: Clock, R: Rng> StreamWatch<S, C, R> {
         attempt: KeptAttempt<S, C, R>,
         signal: AbortSignal,
         cx: OpContext,
-        span: CallSpan,
     ) -> Self {
         let deadline = cx.deadline();
-        Self {
-            attempt,
-            signal,
-            deadline,
-            cx: Some(cx),
-            span: Some(span),
-            timer: None,
-            by_deadline: false,
-            aborted: None,
-        }
+        let (timer, aborted) = (None, None);
+        Self { attempt, signal, deadline, cx: Some(cx), timer, by_deadline: false, aborted }
+    }
+
+    /// The backend that the stream is fixed to.
+    pub(super) fn name(&self) -> &BackendName {
+        &self.attempt.member.name
+    }
+
+    pub(super) const fn index(&self) -> u32 {
+        self.attempt.index()
     }
 
     /// The backend has moved: the time between chunks starts anew with the next wait.
@@ -103,29 +101,28 @@ impl<S: LocalStorage, C: Clock, R: Rng> StreamWatch<S, C, R> {
         self.end(Outcome::Ok, None);
     }
 
-    /// The stream is broken, and the backend's part of it is dropped. Gives what the caller sees.
-    pub(super) fn end_broken(&mut self, end: StreamEnd) -> StorageError {
-        let name = &self.attempt.member.name;
-        let (index, settings) = (self.attempt.index(), &self.attempt.engine.settings);
+    /// The stream is broken, and the backend's part of it is dropped. Gives what is to blame; an
+    /// abort is not yet dressed as the mux's own error.
+    pub(super) fn end_broken(&mut self, end: StreamEnd) -> (Outcome, StorageError) {
         let (outcome, error) = match end {
             StreamEnd::TimedOut => {
-                let error = timeout_error(name, index, settings.backend_timeout);
+                let settings = &self.attempt.engine.settings;
+                let error = timeout_error(self.name(), self.index(), settings.backend_timeout);
                 (Outcome::Timeout, error.with_mode(settings.mode).into())
             }
-            StreamEnd::Failed(error) => match outcome_of(&error) {
-                Outcome::Abort => {
-                    let aborted = MuxError::new(MuxCode::BackendAborted)
-                        .with_backend(name)
-                        .with_attempt(index)
-                        .with_mode(settings.mode)
-                        .with_source(error);
-                    (Outcome::Abort, aborted.into())
-                }
-                outcome => (outcome, error),
-            },
+            StreamEnd::Failed(error) => (outcome_of(&error), error),
         };
         self.end(outcome, Some(&error));
-        error
+        (outcome, error)
+    }
+
+    /// The error that the caller of a stream on one backend sees.
+    pub(super) fn blame(&self, outcome: Outcome, error: StorageError) -> StorageError {
+        if outcome == Outcome::Abort {
+            self.attempt.engine.aborted(self.name(), self.index(), error)
+        } else {
+            error
+        }
     }
 
     fn end(&mut self, outcome: Outcome, error: Option<&StorageError>) {
@@ -133,6 +130,5 @@ impl<S: LocalStorage, C: Clock, R: Rng> StreamWatch<S, C, R> {
         self.aborted = None;
         self.cx = None;
         self.attempt.finish(outcome, error);
-        self.span = None;
     }
 }

@@ -1,5 +1,6 @@
-//! The write stream of a mux: fixed to the backend that took its first chunk.
+//! The write stream of a mux: to one backend, or to several chunk by chunk.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -7,27 +8,44 @@ use core::task::{Context, Poll};
 use bytes::Bytes;
 use futures_sink::Sink;
 
-use super::stream_watch::{StreamEnd, StreamWatch};
+use super::observe::CallSpan;
+use super::settle::{End, LaneEnd, conclude};
+use super::stream_watch::StreamWatch;
+use super::write_lane::{Step, WriteLane};
 use super::{Call, Engine, SetStream};
 use crate::error::StorageError;
-use crate::port::{Clock, LocalStorage};
+use crate::mode::{Plan, Quorum, plan};
+use crate::port::{Clock, LocalStorage, Operation};
 use crate::rng::Rng;
+use crate::stats::Outcome;
 use crate::sync::Arc;
 
 /// The sink that [`set_stream`](LocalStorage::set_stream) of a mux gives.
 ///
-/// Up to the first chunk the call fell through to other backends as `set` does; from there on a
-/// failure is final, since the chunks are gone: the error is returned, again for every further use,
-/// and nothing becomes visible. (A close that fails or times out may have stored the value all the
-/// same; only the backend knows.) The backend timeout applies to each wait. The call counts as in
-/// flight until the sink is closed, fails or is dropped; a dropped sink stores nothing.
+/// Under the modes that write to one backend the call fell through to others up to the first
+/// chunk, as `set` does. From there on a failure is final, since the chunks are gone: the error is
+/// returned, again for every further use, and nothing becomes visible. Under shield and mirror
+/// each chunk goes to all backends; the slowest sets the pace, one that fails is left behind, and
+/// the stream fails with the origin, or with the last peer. What the others lack is told at the
+/// close, as for `set`.
+///
+/// (A close that fails or times out may have stored the value all the same; only the backend
+/// knows.) The backend timeout applies to each wait. The call counts as in flight until the sink is
+/// closed, fails or is dropped; a dropped sink stores nothing.
 pub struct MuxWriter<S: LocalStorage, C: Clock, R: Rng> {
-    state: State<S::Writer>,
-    watch: StreamWatch<S, C, R>,
+    state: State,
+    lanes: Vec<WriteLane<S, C, R>>,
+    /// Backends that were skipped or failed before the first chunk.
+    absent: Vec<LaneEnd>,
+    /// Whose success counts; none where there is but one backend.
+    quorum: Option<Quorum>,
+    engine: Arc<Engine<S, C, R>>,
+    /// Ends after the attempts' own spans.
+    span: Option<CallSpan>,
 }
 
-enum State<W> {
-    Open(W),
+enum State {
+    Open,
     Closed,
     Failed(StorageError),
 }
@@ -39,47 +57,110 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         shared: &Arc<Engine<S, C, R>>,
         request: &SetStream<'_>,
     ) -> Result<MuxWriter<S, C, R>, StorageError> {
-        let (writer, cx, attempt) = self.in_turn(request).await?.keep(shared);
-        let span = core::mem::take(&mut self.span);
-        let watch = StreamWatch::new(attempt, self.signal.clone(), cx, span);
-        Ok(MuxWriter { state: State::Open(writer), watch })
+        let (mut lanes, mut absent) = (Vec::new(), Vec::new());
+        let quorum = match plan(self.engine.settings.mode, Operation::SetStream) {
+            Plan::InTurn | Plan::Race => {
+                let (writer, cx, attempt) = self.in_turn(request).await?.keep(shared);
+                let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
+                lanes.push(WriteLane::new(writer, watch, 0, true));
+                None
+            }
+            Plan::Settle(quorum) => {
+                let targets = self.targets(quorum);
+                let mut opened = Vec::new();
+                let ends =
+                    self.write_all(request, &targets, |at, served| opened.push((at, served))).await;
+                opened.sort_by_key(|(at, _)| *at);
+                let origin = self.roster.origin();
+                for (at, served) in opened {
+                    let (writer, cx, attempt) = served.keep(shared);
+                    let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
+                    lanes.push(WriteLane::new(writer, watch, at, origin == Some(at)));
+                }
+                absent.extend(ends.into_iter().filter(|lane| !matches!(lane.end, End::Stored)));
+                Some(quorum)
+            }
+        };
+        let mut writer = MuxWriter {
+            state: State::Open,
+            lanes,
+            absent,
+            quorum,
+            engine: shared.clone(),
+            span: Some(core::mem::take(&mut self.span)),
+        };
+        writer.fail_if_doomed()?;
+        Ok(writer)
     }
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng> MuxWriter<S, C, R> {
-    /// Lets the backend's sink take a step, under the caller's abort and the clock.
+    /// Lets every backend's sink take a step. Ready once all have, those left behind apart.
     fn step(
         &mut self,
         task: &mut Context<'_>,
-        step: impl FnOnce(Pin<&mut S::Writer>, &mut Context<'_>) -> Poll<Result<(), StorageError>>,
+        step: Step<S::Writer>,
     ) -> Poll<Result<(), StorageError>> {
-        let writer = match &mut self.state {
-            State::Open(writer) => writer,
+        match &self.state {
+            State::Open => {}
             State::Closed => return Poll::Ready(Err(closed())),
             State::Failed(error) => return Poll::Ready(Err(error.clone())),
-        };
-        if let Some(end) = self.watch.check() {
-            return Poll::Ready(self.fail(end));
         }
-        match step(Pin::new(writer), task) {
-            Poll::Ready(Ok(())) => {
-                self.watch.on_progress();
-                Poll::Ready(Ok(()))
+        let mut all = Poll::Ready(());
+        for lane in &mut self.lanes {
+            if lane.poll(task, step).is_pending() {
+                all = Poll::Pending;
             }
-            Poll::Ready(Err(error)) => Poll::Ready(self.fail(StreamEnd::Failed(error))),
-            Poll::Pending => match self.watch.poll_wait(task) {
-                Poll::Ready(end) => Poll::Ready(self.fail(end)),
-                Poll::Pending => Poll::Pending,
-            },
         }
+        self.fail_if_doomed()?;
+        all.map(Ok)
     }
 
-    /// Drops the backend's sink, so that nothing becomes visible, and remembers why.
-    fn fail(&mut self, end: StreamEnd) -> Result<(), StorageError> {
-        self.state = State::Closed;
-        let error = self.watch.end_broken(end);
+    /// Ends the stream as failed where it can no longer succeed: everything still open is dropped
+    /// unclosed, so that nothing more becomes visible.
+    fn fail_if_doomed(&mut self) -> Result<(), StorageError> {
+        let failed = |lane: &WriteLane<S, C, R>| lane.failure().is_some();
+        let gave_up =
+            |lane: &WriteLane<S, C, R>| matches!(lane.failure(), Some((Outcome::Abort, _)));
+        let doomed = self.lanes.iter().any(gave_up)
+            || match self.quorum {
+                None => self.lanes.iter().any(failed),
+                Some(Quorum::Origin) => {
+                    !self.lanes.iter().any(|lane| lane.is_origin && !failed(lane))
+                }
+                Some(Quorum::Any) => self.lanes.iter().all(failed),
+            };
+        if !doomed {
+            return Ok(());
+        }
+        // First what is to blame, since giving up marks the others as aborted.
+        let error = match self.quorum {
+            None => self.lanes.first().and_then(|lane| {
+                let (outcome, error) = lane.failure()?;
+                Some(lane.watch.blame(outcome, error.clone()))
+            }),
+            Some(quorum) => conclude(&self.engine, quorum, self.ends()).err(),
+        };
+        self.lanes.iter_mut().for_each(WriteLane::give_up);
+        self.span = None;
+        let error = error.unwrap_or_else(|| self.engine.all_down(0).into());
         self.state = State::Failed(error.clone());
         Err(error)
+    }
+
+    /// What became of each backend so far. One that is still open counts as skipped: it lacks the
+    /// value, and was not to blame.
+    fn ends(&self) -> Vec<LaneEnd> {
+        let mut ends: Vec<LaneEnd> = self.absent.clone();
+        ends.extend(self.lanes.iter().map(|lane| LaneEnd {
+            at: lane.at,
+            name: lane.watch.name().clone(),
+            index: lane.watch.index(),
+            is_origin: lane.is_origin,
+            end: lane.end.clone().unwrap_or_else(|| End::Skipped(StorageError::aborted())),
+        }));
+        ends.sort_by_key(|lane| lane.at);
+        ends
     }
 }
 
@@ -96,11 +177,11 @@ impl<S: LocalStorage, C: Clock, R: Rng> Sink<Bytes> for MuxWriter<S, C, R> {
 
     fn start_send(self: Pin<&mut Self>, chunk: Bytes) -> Result<(), StorageError> {
         let this = self.get_mut();
-        match &mut this.state {
-            State::Open(writer) => match Pin::new(writer).start_send(chunk) {
-                Ok(()) => Ok(()),
-                Err(error) => this.fail(StreamEnd::Failed(error)),
-            },
+        match &this.state {
+            State::Open => {
+                this.lanes.iter_mut().for_each(|lane| lane.send(chunk.clone()));
+                this.fail_if_doomed()
+            }
             State::Closed => Err(closed()),
             State::Failed(error) => Err(error.clone()),
         }
@@ -112,22 +193,38 @@ impl<S: LocalStorage, C: Clock, R: Rng> Sink<Bytes> for MuxWriter<S, C, R> {
 
     fn poll_close(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<(), StorageError>> {
         let this = self.get_mut();
-        if matches!(this.state, State::Closed) {
-            return Poll::Ready(Ok(()));
+        match &this.state {
+            State::Open => {}
+            State::Closed => return Poll::Ready(Ok(())),
+            State::Failed(error) => return Poll::Ready(Err(error.clone())),
         }
-        let closed = this.step(task, |writer, task| writer.poll_close(task));
-        if matches!(closed, Poll::Ready(Ok(()))) {
-            this.state = State::Closed;
-            this.watch.end_ok();
+        // Every lane closes at its own pace and is never asked again once it has.
+        for lane in this.lanes.iter_mut().filter(|lane| lane.is_open()) {
+            if lane.poll(task, |writer, task| writer.poll_close(task)).is_ready() {
+                lane.store();
+            }
         }
-        closed
+        this.fail_if_doomed()?;
+        if this.lanes.iter().any(WriteLane::is_open) {
+            return Poll::Pending;
+        }
+        let concluded = match this.quorum {
+            None => Ok(()),
+            Some(quorum) => conclude(&this.engine, quorum, this.ends()),
+        };
+        this.span = None;
+        this.state = match &concluded {
+            Ok(()) => State::Closed,
+            Err(error) => State::Failed(error.clone()),
+        };
+        Poll::Ready(concluded)
     }
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng> fmt::Debug for MuxWriter<S, C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
-            State::Open(_) => "open",
+            State::Open => "open",
             State::Closed => "closed",
             State::Failed(_) => "failed",
         };

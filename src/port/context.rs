@@ -111,16 +111,6 @@ impl OpContext {
             scope: Scope::Try(Lock::new(None)),
         }
     }
-
-    /// A context for the parts of a call that outlive its future: a stream.
-    pub(crate) fn kept(&self) -> Self {
-        Self {
-            signal: self.signal(),
-            deadline: self.deadline,
-            parent: self.parent.clone(),
-            scope: Scope::Caller,
-        }
-    }
 }
 
 impl Drop for OpContext {

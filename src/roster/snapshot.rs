@@ -74,7 +74,7 @@ impl<S> Roster<S> {
         self.members.get(at)
     }
 
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.index.get(name).copied()
     }
 
