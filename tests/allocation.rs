@@ -1,20 +1,26 @@
 //! What a call costs over a ready backend: no allocation, two clock readings, no timer.
 //!
-//! One test, since the allocator counts for the whole process.
+//! Counted per thread: the harness allocates on its own.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
 
 use storage_mux::sim::{FakeClock, run};
 use storage_mux::{Backend, MemoryStorage, SeededRng, StorageError, StorageMux};
 
 struct Counting;
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn allocations() -> u64 {
+    ALLOCATIONS.get()
+}
 
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::SeqCst);
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         unsafe { System.alloc(layout) }
     }
 
@@ -42,11 +48,11 @@ fn a_get_over_a_ready_concrete_backend_allocates_nothing_and_reads_the_clock_twi
 
     let (readings, timers) = (clock.reads(), clock.timers_made());
     let spent = run(&clock, async {
-        let before = ALLOCATIONS.load(Ordering::SeqCst);
+        let before = allocations();
         for _ in 0..CALLS {
             assert_eq!(mux.get("k").await.expect("found"), "value");
         }
-        ALLOCATIONS.load(Ordering::SeqCst) - before
+        allocations() - before
     });
     assert_eq!(spent.expect("runs"), 0, "allocations in {CALLS} hits");
     assert_eq!(clock.reads() - readings, 2 * CALLS);
@@ -54,16 +60,16 @@ fn a_get_over_a_ready_concrete_backend_allocates_nothing_and_reads_the_clock_twi
 
     // A miss is an everyday answer, and as cheap.
     let spent = run(&clock, async {
-        let before = ALLOCATIONS.load(Ordering::SeqCst);
+        let before = allocations();
         for _ in 0..CALLS {
             assert_eq!(mux.get("missing").await, Err(StorageError::key_not_found()));
         }
-        ALLOCATIONS.load(Ordering::SeqCst) - before
+        allocations() - before
     });
     assert_eq!(spent.expect("runs"), 0, "allocations in {CALLS} misses");
 
     // The counter counts: what must allocate is seen to.
-    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    let before = allocations();
     drop(std::hint::black_box(Box::new(1)));
-    assert_eq!(ALLOCATIONS.load(Ordering::SeqCst) - before, 1);
+    assert_eq!(allocations() - before, 1);
 }
