@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+#[cfg(feature = "serde")]
+use super::config;
 use super::error::InvalidOption;
 use crate::time::nanos;
 
@@ -20,34 +22,124 @@ use crate::time::nanos;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(remote = "Self", tag = "strategy", rename_all = "kebab-case", deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub enum Backoff {
     /// The same delay each time.
     Constant {
         /// The delay.
+        #[cfg_attr(
+            feature = "serde",
+            serde(
+                rename = "delay_ms",
+                serialize_with = "config::write_millis",
+                deserialize_with = "config::delay_ms"
+            )
+        )]
         delay: Duration,
     },
     /// `initial + (attempt - 1) * increment`.
     Linear {
         /// The first delay.
+        #[cfg_attr(
+            feature = "serde",
+            serde(
+                rename = "initial_ms",
+                serialize_with = "config::write_millis",
+                deserialize_with = "config::initial_ms"
+            )
+        )]
         initial: Duration,
         /// What each further one adds.
+        #[cfg_attr(
+            feature = "serde",
+            serde(
+                rename = "increment_ms",
+                serialize_with = "config::write_millis",
+                deserialize_with = "config::increment_ms"
+            )
+        )]
         increment: Duration,
         /// The longest delay, where there is one.
+        #[cfg_attr(
+            feature = "serde",
+            serde(
+                rename = "max_ms",
+                default,
+                skip_serializing_if = "Option::is_none",
+                serialize_with = "config::write_millis_if_any",
+                deserialize_with = "config::max_ms_if_any"
+            )
+        )]
         max: Option<Duration>,
     },
     /// `initial * factor^(attempt - 1)`, at most `max`.
     Exponential {
         /// The first delay.
+        #[cfg_attr(
+            feature = "serde",
+            serde(
+                rename = "initial_ms",
+                default = "defaults::initial",
+                serialize_with = "config::write_millis",
+                deserialize_with = "config::initial_ms"
+            )
+        )]
         initial: Duration,
         /// What each further one is multiplied by: finite and at least 1.
+        #[cfg_attr(
+            feature = "serde",
+            serde(default = "defaults::factor", deserialize_with = "config::factor")
+        )]
         factor: f64,
         /// The longest delay.
+        #[cfg_attr(
+            feature = "serde",
+            serde(
+                rename = "max_ms",
+                default = "defaults::max",
+                serialize_with = "config::write_millis",
+                deserialize_with = "config::max_ms"
+            )
+        )]
         max: Duration,
     },
 }
 
+/// The default backoff: exponential from 100 ms by a factor of 2 to at most 30 s.
+pub(super) mod defaults {
+    use super::Duration;
+
+    pub(in crate::retry) const fn initial() -> Duration {
+        Duration::from_millis(100)
+    }
+
+    pub(in crate::retry) const fn factor() -> f64 {
+        2.0
+    }
+
+    pub(in crate::retry) const fn max() -> Duration {
+        Duration::from_secs(30)
+    }
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Backoff {
+    /// The default: exponential from 100 ms by a factor of 2 to at most 30 s.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::exponential(defaults::initial(), defaults::factor(), defaults::max())
+    }
+
     /// The same delay each time.
     #[must_use]
     pub const fn constant(delay: Duration) -> Self {

@@ -53,7 +53,7 @@ impl<E> RetryError<E> {
             Self::Exhausted { .. } => "RETRY.EXHAUSTED",
             Self::Aborted => "RETRY.ABORTED",
             Self::Timeout { .. } => "RETRY.TIMEOUT",
-            Self::CircuitOpen { .. } => "RETRY.CIRCUIT_OPEN",
+            Self::CircuitOpen { .. } => CircuitOpen::CODE,
             Self::InvalidOption(_) => InvalidOption::CODE,
             Self::Failed(_) => "RETRY.FAILED",
         }
@@ -101,6 +101,33 @@ impl<E> RetryError<RetryError<E>> {
             Self::CircuitOpen { retry_after } => RetryError::CircuitOpen { retry_after },
             Self::InvalidOption(invalid) => RetryError::InvalidOption(invalid),
         }
+    }
+}
+
+impl<E> From<CircuitOpen> for RetryError<E> {
+    fn from(CircuitOpen { retry_after }: CircuitOpen) -> Self {
+        Self::CircuitOpen { retry_after }
+    }
+}
+
+/// `RETRY.CIRCUIT_OPEN` by itself: what a breaker says to whom it does not let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[error("the circuit breaker refused the call; come back in {retry_after:?}")]
+#[non_exhaustive]
+pub struct CircuitOpen {
+    /// The shortest time after which a call can be let through, as in
+    /// [`RetryError::CircuitOpen`].
+    pub retry_after: Duration,
+}
+
+impl CircuitOpen {
+    const CODE: &'static str = "RETRY.CIRCUIT_OPEN";
+
+    /// The code: a wire contract.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        Self::CODE
     }
 }
 

@@ -3,6 +3,8 @@
 use core::time::Duration;
 
 use super::backoff::Backoff;
+#[cfg(feature = "serde")]
+use super::config;
 use super::error::InvalidOption;
 use super::jitter::Jitter;
 use crate::rng::Rng;
@@ -24,9 +26,17 @@ use crate::rng::Rng;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(remote = "Self", default, deny_unknown_fields)
+)]
 pub struct RetryOptions {
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "config::max_attempts"))]
     max_attempts: u32,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "config::backoff"))]
     backoff: Backoff,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "config::jitter"))]
     jitter: Jitter,
 }
 
@@ -40,9 +50,7 @@ impl RetryOptions {
     /// The default options.
     #[must_use]
     pub const fn new() -> Self {
-        let backoff =
-            Backoff::exponential(Duration::from_millis(100), 2.0, Duration::from_secs(30));
-        Self { max_attempts: 3, backoff, jitter: Jitter::Full }
+        Self { max_attempts: 3, backoff: Backoff::new(), jitter: Jitter::Full }
     }
 
     /// One attempt: no retry at all.

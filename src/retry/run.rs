@@ -5,12 +5,14 @@ use core::time::Duration;
 
 use super::error::RetryError;
 use super::options::RetryOptions;
-use super::timeout::{Bounded, bounded};
+use super::timeout::{Bounded, NEVER, bounded};
 use crate::port::{Attribute, Clock, Meter};
 use crate::rng::Rng;
 use crate::sync::AbortSignal;
 
 /// One call of the function.
+///
+/// The default is a first attempt that nobody gives up.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     number: u32,
@@ -37,6 +39,12 @@ impl Attempt {
     }
 }
 
+impl Default for Attempt {
+    fn default() -> Self {
+        Self::new(1, AbortSignal::never())
+    }
+}
+
 /// A value, and what it took to get it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -53,7 +61,6 @@ pub struct Retried<T> {
 /// Begins a run: `options` say how often and how patiently, time and chance come from outside.
 ///
 /// ```
-/// # #[cfg(feature = "sim")] {
 /// # use storage_mux::sim::{FakeClock, run};
 /// use storage_mux::SeededRng;
 /// use storage_mux::retry::{RetryOptions, retry};
@@ -70,7 +77,6 @@ pub struct Retried<T> {
 /// assert_eq!((done.value, done.attempts), ("value", 3));
 /// # Ok::<(), storage_mux::retry::RetryError<&str>>(())
 /// # }).unwrap().unwrap();
-/// # }
 /// ```
 pub const fn retry<'a, C, R>(
     options: &'a RetryOptions,
@@ -79,8 +85,6 @@ pub const fn retry<'a, C, R>(
 ) -> Retry<'a, C, R> {
     Retry { tries: Tries { options, clock, rng, signal: &NEVER, meter: None } }
 }
-
-static NEVER: AbortSignal = AbortSignal::never();
 
 /// A run that has not begun. Made by [`retry`].
 #[must_use = "nothing is called until it is run"]
