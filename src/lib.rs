@@ -64,6 +64,8 @@
 //! links an implementation of the `critical-section` crate, as every embassy program does.
 #![no_std]
 #![forbid(unsafe_code)]
+// Here and not in Cargo.toml: tests and examples may.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -97,9 +99,7 @@ pub use error::{
 };
 pub use key::validate_key;
 pub use memory::{MemoryReader, MemoryStorage, MemoryWriter};
-pub use mux::{
-    BackendStats, BackendStatus, MAX_DEPTH, MuxBuilder, MuxOptions, MuxStats, StorageMux, With,
-};
+pub use mux::{BackendStats, BackendStatus, MuxBuilder, MuxOptions, MuxStats, StorageMux, With};
 pub use mux_mode::MuxMode;
 pub use name::BackendName;
 pub use port::{
@@ -108,6 +108,6 @@ pub use port::{
     SharedStorage, Span, SpanHandle, Storage, Tracer, Version, Written,
 };
 pub use rng::Rng;
-pub use roster::Backend;
+pub use roster::{Backend, HealthCheck, MAX_DEPTH};
 pub use sync::{AbortController, AbortSignal, Aborted, RandCoreRng, SeededRng};
 pub use time::Instant;

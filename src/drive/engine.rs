@@ -23,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) backend_timeout: Duration,
     pub(crate) retry: RetryOptions,
     pub(crate) cooldown: Cooldown,
+    pub(crate) health_check_interval: Option<Duration>,
     pub(crate) throw_on_fanout_partial: bool,
 }
 
@@ -106,7 +107,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> Engine<S, C, R> {
     /// Lets an outcome change the health of a backend, and publishes the change.
     ///
     /// A semantic answer proves the backend alive as well as a value does. An abort proves nothing.
-    pub(super) fn judge(
+    pub(crate) fn judge(
         &self,
         member: &Member<S>,
         outcome: Outcome,
@@ -130,7 +131,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> Engine<S, C, R> {
     }
 
     /// Tells the sink of a change of health.
-    pub(super) fn tell(
+    pub(crate) fn tell(
         &self,
         member: &Member<S>,
         change: Option<Transition>,

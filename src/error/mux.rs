@@ -199,6 +199,7 @@ pub struct AggregateError(Vec<(BackendName, StorageError)>);
 
 impl AggregateError {
     /// The errors, each with the name of its backend.
+    #[must_use = "iterators are lazy"]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&BackendName, &StorageError)> {
         self.0.iter().map(|(name, error)| (name, error))
     }

@@ -18,7 +18,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     pub(crate) const fn is_up(self) -> bool {
-        self.epoch % 2 == 0
+        self.epoch.is_multiple_of(2)
     }
 
     pub(crate) const fn to_word(self) -> u64 {

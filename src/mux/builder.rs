@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{MAX_DEPTH, MuxOptions, StorageMux};
+use super::{Alive, MuxOptions, StorageMux};
 use crate::drive::{Engine, Watchers};
-use crate::error::{MuxCode, MuxError};
+use crate::error::MuxError;
 use crate::port::{Clock, EventSink, LocalStorage, Meter, Tracer};
 use crate::rng::Rng;
 use crate::roster::{Backend, Rosters};
@@ -80,13 +80,11 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxBuilder<S, C, R> {
     ///
     /// `NO_BACKENDS_CONFIGURED`; `BACKEND_NAME_CONFLICT`; `INVALID_OPTION` for an option out of
     /// range or a name that is empty or not printable; `CAPACITY_EXCEEDED` for more than 64
-    /// backends; `RECURSION_DEPTH_EXCEEDED` where muxes would be nested more than eight deep.
+    /// backends; `RECURSION_DEPTH_EXCEEDED` where muxes would be nested more than eight deep;
+    /// `INVALID_WEIGHT` for a weight that is none, and in weighted mode for a sum of zero;
+    /// `WEIGHTED_REQUIRES_WEIGHTS`; `MIRROR_ORIGIN_REQUIRED` for shield with one backend.
     pub fn build(self) -> Result<StorageMux<S, C, R>, MuxError> {
         let settings = self.options.settings()?;
-        let too_deep = |each: &&Backend<S>| each.storage().depth() >= MAX_DEPTH;
-        if let Some(deep) = self.backends.iter().find(too_deep) {
-            return Err(MuxError::new(MuxCode::RecursionDepthExceeded).with_backend(deep.name()));
-        }
         let rosters = Rosters::new(settings.mode, self.backends, self.rng.next_u64())?;
         Ok(StorageMux {
             engine: Arc::new(Engine {
@@ -98,6 +96,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxBuilder<S, C, R> {
                 totals: Totals::default(),
                 tickets: AtomicU64::new(0),
             }),
+            alive: Arc::new(Alive::default()),
         })
     }
 }

@@ -2,9 +2,13 @@
 //!
 //! - [`StorageMux`]: the handle. [`MuxBuilder`]: how one is made. [`MuxOptions`]: what can be set.
 //! - `operations`: the storage operations, as plain calls and as a storage.
+//! - `membership`: adding, removing, draining and weighing backends while calls are under way.
+//! - `health_check`: the schedule of active checks, as a future that somebody runs.
 //! - [`MuxStats`]: what it tells of itself.
 
 mod builder;
+mod health_check;
+mod membership;
 mod operations;
 mod options;
 mod report;
@@ -19,10 +23,7 @@ use core::fmt;
 use crate::drive::Engine;
 use crate::port::{Clock, LocalStorage};
 use crate::rng::Rng;
-use crate::sync::Arc;
-
-/// How many muxes may be nested in one another.
-pub const MAX_DEPTH: usize = 8;
+use crate::sync::{AbortController, Arc};
 
 /// Several storages of one type that act as one.
 ///
@@ -50,6 +51,18 @@ pub const MAX_DEPTH: usize = 8;
 /// ```
 pub struct StorageMux<S, C, R> {
     engine: Arc<Engine<S, C, R>>,
+    alive: Arc<Alive>,
+}
+
+/// Held by every handle of a mux, and by nothing that works in the background: when the last
+/// handle goes, so does that.
+#[derive(Default)]
+struct Alive(AbortController);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
@@ -59,11 +72,19 @@ impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
     }
 
     /// What the mux has counted so far.
+    #[must_use]
     pub fn stats(&self) -> MuxStats {
         report::stats(&self.engine)
     }
 
+    /// What the mux has counted of one backend. `None` for a name that nobody has.
+    #[must_use]
+    pub fn backend_stats(&self, name: &str) -> Option<BackendStats> {
+        report::backend_stats(&self.engine, name)
+    }
+
     /// The clock that the mux was built with.
+    #[must_use]
     pub fn clock(&self) -> &C {
         &self.engine.clock
     }
@@ -71,7 +92,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
 
 impl<S, C, R> Clone for StorageMux<S, C, R> {
     fn clone(&self) -> Self {
-        Self { engine: self.engine.clone() }
+        Self { engine: self.engine.clone(), alive: self.alive.clone() }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::port::{
 use crate::rng::Rng;
 
 /// The context of a plain call.
-static PLAIN: OpContext = OpContext::new();
+pub(super) static PLAIN: OpContext = OpContext::new();
 
 /// Writes the operations as inherent methods, each under the context that `$cx` gives.
 macro_rules! plain_calls {
@@ -181,8 +181,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
 
 /// A mux under a context: what [`StorageMux::with`] gives.
 pub struct With<'a, S, C, R> {
-    mux: &'a StorageMux<S, C, R>,
-    cx: &'a OpContext,
+    pub(super) mux: &'a StorageMux<S, C, R>,
+    pub(super) cx: &'a OpContext,
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng> With<'_, S, C, R> {

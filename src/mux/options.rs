@@ -17,6 +17,7 @@ use crate::retry::RetryOptions;
 /// | retry | 3 tries, exponential from 100 ms, factor 2, at most 30 s, full jitter | see [`RetryOptions`] |
 /// | cooldown base | 1 s | above zero, at most the cap |
 /// | cooldown cap | 60 s | at least the base |
+/// | health-check interval | off | above zero |
 /// | throw on fan-out partial | off | |
 ///
 /// ```
@@ -38,6 +39,11 @@ pub struct MuxOptions {
     cooldown_base: Duration,
     #[cfg_attr(feature = "serde", serde(rename = "cooldown_cap_ms", with = "millis"))]
     cooldown_cap: Duration,
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "health_check_interval_ms", with = "maybe_millis")
+    )]
+    health_check_interval: Option<Duration>,
     throw_on_fanout_partial: bool,
 }
 
@@ -57,6 +63,7 @@ impl MuxOptions {
             retry: RetryOptions::default(),
             cooldown_base: Duration::from_secs(1),
             cooldown_cap: Duration::from_secs(60),
+            health_check_interval: None,
             throw_on_fanout_partial: false,
         }
     }
@@ -87,6 +94,13 @@ impl MuxOptions {
     pub const fn with_cooldown(mut self, base: Duration, cap: Duration) -> Self {
         self.cooldown_base = base;
         self.cooldown_cap = cap;
+        self
+    }
+
+    /// Sets how long to wait between two health checks of a backend. Off by default.
+    #[must_use]
+    pub const fn with_health_check_interval(mut self, interval: Duration) -> Self {
+        self.health_check_interval = Some(interval);
         self
     }
 
@@ -138,6 +152,9 @@ impl MuxOptions {
         if self.cooldown_cap < self.cooldown_base {
             return refuse("`cooldown_cap` must be at least `cooldown_base`");
         }
+        if self.health_check_interval.is_some_and(|interval| interval.is_zero()) {
+            return refuse("`health_check_interval` must be above zero");
+        }
         self.retry.validate().map_err(|error| {
             MuxError::new(MuxCode::InvalidOption).with_detail(alloc::format!("`retry`: {error}"))
         })
@@ -149,9 +166,31 @@ impl MuxOptions {
             mode: self.mode,
             backend_timeout: self.backend_timeout,
             retry: self.retry,
+            health_check_interval: self.health_check_interval,
             throw_on_fanout_partial: self.throw_on_fanout_partial,
             cooldown: Cooldown { base: self.cooldown_base, cap: self.cooldown_cap },
         })
+    }
+}
+
+/// The same for an option that may be off.
+#[cfg(feature = "serde")]
+mod maybe_millis {
+    use core::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.map(|value| u64::try_from(value.as_millis()).unwrap_or(u64::MAX)).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_millis))
     }
 }
 

@@ -96,6 +96,11 @@ pub(super) fn stats<S, C, R>(engine: &Engine<S, C, R>) -> MuxStats {
     }
 }
 
+pub(super) fn backend_stats<S, C, R>(engine: &Engine<S, C, R>, name: &str) -> Option<BackendStats> {
+    let roster = engine.rosters.load();
+    roster.member(roster.position(name)?).map(|member| backend(member))
+}
+
 fn backend<S>(member: &Member<S>) -> BackendStats {
     let counted = member.counters.read();
     let percentiles = member.latencies.percentiles();

@@ -4,12 +4,14 @@ use core::fmt;
 
 use event_listener::Event;
 
+use super::HealthCheck;
 use crate::health::Health;
 use crate::mode::Weight;
 use crate::name::BackendName;
 use crate::port::{Capabilities, LocalStorage};
 use crate::stats::{Counters, Reservoir};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::time::Instant;
 
 /// A named storage, on its way into a mux.
 ///
@@ -24,12 +26,13 @@ pub struct Backend<S> {
     name: BackendName,
     storage: S,
     weight: Option<f64>,
+    health_check: Option<HealthCheck>,
 }
 
 impl<S> Backend<S> {
     /// Names a storage.
     pub fn new(name: impl Into<BackendName>, storage: S) -> Self {
-        Self { name: name.into(), storage, weight: None }
+        Self { name: name.into(), storage, weight: None, health_check: None }
     }
 
     /// Gives it a weight: a finite number from zero up. Zero means no traffic, ever. Checked when
@@ -37,6 +40,14 @@ impl<S> Backend<S> {
     #[must_use]
     pub const fn with_weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
+        self
+    }
+
+    /// Gives it a health check. It runs where the mux has an interval for it and somebody runs
+    /// [`health_checks`](crate::StorageMux::health_checks).
+    #[must_use]
+    pub fn with_health_check(mut self, check: HealthCheck) -> Self {
+        self.health_check = Some(check);
         self
     }
 
@@ -62,6 +73,7 @@ pub(crate) struct Member<S> {
     pub(crate) storage: S,
     /// As it was on joining, so that making a snapshot runs no foreign code.
     pub(crate) capabilities: Capabilities,
+    pub(crate) health_check: Option<HealthCheck>,
     pub(crate) health: Health,
     pub(crate) counters: Counters,
     pub(crate) latencies: Reservoir,
@@ -69,6 +81,8 @@ pub(crate) struct Member<S> {
     weight: AtomicU64,
     in_flight: AtomicU64,
     draining: AtomicBool,
+    drain_started: AtomicU64,
+    removal_told: AtomicBool,
     idle: Event,
 }
 
@@ -81,12 +95,15 @@ impl<S> Member<S> {
             capabilities: backend.storage.capabilities(),
             name: backend.name,
             storage: backend.storage,
+            health_check: backend.health_check,
             health: Health::default(),
             counters: Counters::default(),
             latencies: Reservoir::new(seed),
             weight: AtomicU64::new(backend.weight.unwrap_or(f64::NAN).to_bits()),
             in_flight: AtomicU64::new(0),
             draining: AtomicBool::new(false),
+            drain_started: AtomicU64::new(0),
+            removal_told: AtomicBool::new(false),
             idle: Event::new(),
         }
     }
@@ -113,6 +130,40 @@ impl<S> Member<S> {
     pub(crate) fn leave(&self) {
         if self.in_flight.fetch_sub(1, Ordering::SeqCst) == 1 && self.is_draining() {
             self.idle.notify(usize::MAX);
+        }
+    }
+
+    pub(super) fn set_weight(&self, weight: Weight) {
+        self.weight.store(weight.get().to_bits(), Ordering::Relaxed);
+    }
+
+    /// Takes no new calls from now on. False where that was so before.
+    pub(super) fn start_draining(&self, now: Instant) -> bool {
+        if self.is_draining() {
+            return false;
+        }
+        self.drain_started.store(now.as_nanos(), Ordering::Relaxed);
+        !self.draining.swap(true, Ordering::SeqCst)
+    }
+
+    pub(crate) fn drain_started(&self) -> Instant {
+        Instant::from_nanos(self.drain_started.load(Ordering::Relaxed))
+    }
+
+    /// True for the first who asks: the removal of a backend is told once.
+    pub(crate) fn tell_removal(&self) -> bool {
+        !self.removal_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// Waits until no call is in flight. Only ever over once the member is draining.
+    pub(super) async fn idle(&self) {
+        loop {
+            // Listen first: a call that ends between the look and the wait is heard.
+            let listener = self.idle.listen();
+            if self.in_flight() == 0 {
+                return;
+            }
+            listener.await;
         }
     }
 

@@ -5,10 +5,15 @@
 //! - [`Rosters`]: the current snapshot, replaced by changes of membership and of health.
 
 mod change;
+mod drain;
+mod health_check;
 mod member;
 mod snapshot;
 
+pub use change::MAX_DEPTH;
 pub(crate) use change::Rosters;
+pub(crate) use drain::Draining;
+pub use health_check::HealthCheck;
 pub use member::Backend;
 pub(crate) use member::Member;
 pub(crate) use snapshot::Roster;

@@ -52,6 +52,20 @@ impl<S> Roster<S> {
         Self::of(self.members.clone(), mode)
     }
 
+    /// The same members and one more, at the end of the order.
+    pub(super) fn with(&self, newcomer: Arc<Member<S>>, mode: MuxMode) -> Self {
+        let mut members = self.members.clone();
+        members.push(newcomer);
+        Self::of(members, mode)
+    }
+
+    /// The same members without one. `None` where it is not among them.
+    pub(super) fn without(&self, gone: &Arc<Member<S>>, mode: MuxMode) -> Option<Self> {
+        let rest: Vec<_> =
+            self.members.iter().filter(|member| !Arc::ptr_eq(member, gone)).cloned().collect();
+        (rest.len() < self.members.len()).then(|| Self::of(rest, mode))
+    }
+
     /// The first in the order of the mux that takes new calls.
     pub(crate) const fn origin(&self) -> Option<usize> {
         self.up.union(self.down).first()

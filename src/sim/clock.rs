@@ -49,6 +49,7 @@ impl FakeClock {
     }
 
     /// Moves on to the next timer that is waited for. False where there is none to come.
+    #[must_use = "false says that no timer is left"]
     pub fn advance_to_next(&self) -> bool {
         let next = self.0.waiting.with(|waiting| waiting.keys().next().map(|(at, _)| *at));
         match next {

@@ -124,7 +124,7 @@ fn drop_after(world: &World, polls: usize, operation: impl Future) -> bool {
             return std::task::Poll::Ready(true);
         }
         task.waker().wake_by_ref();
-        world.clock.advance_to_next();
+        let _ = world.clock.advance_to_next();
         std::task::Poll::Pending
     }))
 }
