@@ -11,7 +11,7 @@ use core::time::Duration;
 #[non_exhaustive]
 pub enum RetryError<E> {
     /// `RETRY.EXHAUSTED`: the last attempt failed, or its error was not worth another one.
-    #[error("gave up after {attempts} attempts; see the source for what the last one met")]
+    #[error("gave up after attempt {attempts}; see the source for what the last one met")]
     Exhausted {
         /// How often the function was called.
         attempts: u32,

@@ -32,6 +32,8 @@ fn a_factor_with_a_fraction_is_rounded_to_the_nanosecond() {
     let backoff = Backoff::exponential(ms(100), 1.1, secs(30));
     assert_eq!(backoff.delay(2), ms(110));
     assert_eq!(backoff.delay(3), ms(121));
+    // The product of the floats lies just below the whole number here.
+    assert_eq!(Backoff::exponential(ms(100), 1.4, secs(30)).delay(3), ms(196));
     assert_eq!(Backoff::exponential(ms(100), 1.5, secs(30)).delay(3), ms(225));
     assert_eq!(Backoff::exponential(ms(100), 1.0, secs(30)).delay(u32::MAX), ms(100));
 }
@@ -73,6 +75,8 @@ fn an_infinite_power_is_the_cap() {
         assert_eq!(backoff.delay(attempt), secs(60));
     }
     assert_eq!(Backoff::exponential(Duration::ZERO, 10.0, secs(60)).delay(400), Duration::ZERO);
+    // Validation refuses it; used all the same, it waits rather than to hammer.
+    assert_eq!(Backoff::exponential(ms(100), f64::NAN, secs(60)).delay(3), secs(60));
 }
 
 /// Case TC-01: the longest durations saturate.

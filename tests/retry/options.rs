@@ -125,7 +125,7 @@ fn every_error_says_on_one_line_what_happened_and_what_to_do() {
     assert_eq!(
         texts,
         [
-            "gave up after 3 attempts; see the source for what the last one met",
+            "gave up after attempt 3; see the source for what the last one met",
             "the caller gave up; call again if the result is still wanted",
             "attempt 2 did not end within 1.5s; see why it hangs, or raise the limit",
             "the circuit breaker refused the call; come back in 7s",
