@@ -7,6 +7,8 @@
 //! - [`MuxStats`]: what it tells of itself.
 
 mod builder;
+#[cfg(feature = "serde")]
+mod config;
 mod health_check;
 mod membership;
 mod operations;

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+#[cfg(feature = "serde")]
+use super::config::Document;
 use crate::drive::Settings;
 use crate::error::{MuxCode, MuxError};
 use crate::health::Cooldown;
@@ -20,6 +22,11 @@ use crate::retry::RetryOptions;
 /// | health-check interval | off | above zero |
 /// | throw on fan-out partial | off | |
 ///
+/// With the feature `serde` they are read from a configuration file. There durations are whole
+/// milliseconds, in fields that end in `_ms`: `backend_timeout_ms`, `cooldown_base_ms`,
+/// `cooldown_cap_ms`, `health_check_interval_ms`. A field that is missing has its default; one that
+/// is unknown, or whose value is out of range, is an error that names it.
+///
 /// ```
 /// use core::time::Duration;
 /// use storage_mux::MuxOptions;
@@ -29,22 +36,19 @@ use crate::retry::RetryOptions;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "serde", serde(try_from = "Document", into = "Document"))]
 pub struct MuxOptions {
-    mode: MuxMode,
-    #[cfg_attr(feature = "serde", serde(rename = "backend_timeout_ms", with = "millis"))]
-    backend_timeout: Duration,
-    retry: RetryOptions,
-    #[cfg_attr(feature = "serde", serde(rename = "cooldown_base_ms", with = "millis"))]
-    cooldown_base: Duration,
-    #[cfg_attr(feature = "serde", serde(rename = "cooldown_cap_ms", with = "millis"))]
-    cooldown_cap: Duration,
+    pub(super) mode: MuxMode,
+    pub(super) backend_timeout: Duration,
+    pub(super) retry: RetryOptions,
+    pub(super) cooldown_base: Duration,
+    pub(super) cooldown_cap: Duration,
     #[cfg_attr(
         feature = "serde",
         serde(rename = "health_check_interval_ms", with = "maybe_millis")
     )]
-    health_check_interval: Option<Duration>,
-    throw_on_fanout_partial: bool,
+    pub(super) health_check_interval: Option<Duration>,
+    pub(super) throw_on_fanout_partial: bool,
 }
 
 impl Default for MuxOptions {
@@ -136,6 +140,18 @@ impl MuxOptions {
         (self.cooldown_base, self.cooldown_cap)
     }
 
+    /// How long to wait between two health checks of a backend. `None` where they are off.
+    #[must_use]
+    pub const fn health_check_interval(&self) -> Option<Duration> {
+        self.health_check_interval
+    }
+
+    /// Whether a write that reached some backends and not others is an error.
+    #[must_use]
+    pub const fn throw_on_fanout_partial(&self) -> bool {
+        self.throw_on_fanout_partial
+    }
+
     /// Checks every option.
     ///
     /// # Errors
@@ -170,42 +186,5 @@ impl MuxOptions {
             throw_on_fanout_partial: self.throw_on_fanout_partial,
             cooldown: Cooldown { base: self.cooldown_base, cap: self.cooldown_cap },
         })
-    }
-}
-
-/// The same for an option that may be off.
-#[cfg(feature = "serde")]
-mod maybe_millis {
-    use core::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        value: &Option<Duration>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.map(|value| u64::try_from(value.as_millis()).unwrap_or(u64::MAX)).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_millis))
-    }
-}
-
-/// Durations in a configuration are whole milliseconds.
-#[cfg(feature = "serde")]
-mod millis {
-    use core::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
     }
 }

@@ -7,3 +7,5 @@
 mod std_entropy;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(feature = "tokio")]
+mod tokio_health;
