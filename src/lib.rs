@@ -71,6 +71,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod conformance;
 mod drive;
 mod error;
 mod health;
