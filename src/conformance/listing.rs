@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::report::{Deviation, Verdict};
 use super::rule::rules;
-use super::subject::{Subject, same};
+use super::subject::{Subject, same, same_keys};
 use crate::port::{LocalStorage, PageRequest};
 
 rules! {
@@ -50,7 +50,9 @@ async fn all<S: LocalStorage>(s: &mut Subject<'_, S>) -> Verdict {
             _ => break,
         }
     }
-    same(&found, &expected, || format!("the keys of the suite in list(\"\") after {:?}", s.area()))
+    same_keys(&found, &expected, || {
+        format!("the keys of the suite in list(\"\") after {:?}", s.area())
+    })
 }
 
 async fn nothing<S: LocalStorage>(s: &mut Subject<'_, S>) -> Verdict {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::report::Verdict;
 use super::rule::rules;
-use super::subject::{Subject, same};
+use super::subject::{Subject, same, same_keys};
 use crate::port::{LocalStorage, PageRequest};
 
 rules! {
@@ -34,7 +34,7 @@ async fn walk<S: LocalStorage>(s: &mut Subject<'_, S>) -> Verdict {
     let keys = filled(s).await?;
     for limit in 1..=NAMES.len() + 1 {
         let found = s.listed(s.area(), limit).await?;
-        same(&found, &keys, || format!("list({:?}) in pages of {limit}", s.area()))?;
+        same_keys(&found, &keys, || format!("list({:?}) in pages of {limit}", s.area()))?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ async fn resume<S: LocalStorage>(s: &mut Subject<'_, S>) -> Verdict {
         let page = s.page(&area, &PageRequest::after(after.as_str(), 1_000)).await?;
         let found: Vec<String> = page.entries.into_iter().map(|entry| entry.key).collect();
         let expected: Vec<String> = keys.iter().skip(skipped).cloned().collect();
-        same(&found, &expected, || format!("list({area:?}) after {after:?}"))?;
+        same_keys(&found, &expected, || format!("list({area:?}) after {after:?}"))?;
     }
     Ok(())
 }

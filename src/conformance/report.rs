@@ -1,5 +1,6 @@
 //! What a run of the suite found.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::error::Error;
@@ -163,8 +164,27 @@ impl Deviation {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self { step: step.into(), expected: expected.into(), found: found.into() }
+        Self {
+            step: abridged(step.into()),
+            expected: abridged(expected.into()),
+            found: abridged(found.into()),
+        }
     }
+}
+
+/// Each part of a failure is cut to this many characters: a key at its limit would fill the screen.
+const PART_CHARS: usize = 250;
+
+/// A text without its middle, where it is too long.
+fn abridged(text: String) -> String {
+    let count = text.chars().count();
+    if count <= PART_CHARS {
+        return text;
+    }
+    let half = PART_CHARS / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    format!("{start} [...] {end}")
 }
 
 /// How a rule, or a step of it, went.

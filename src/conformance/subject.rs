@@ -18,6 +18,9 @@ use crate::port::{
 /// Pages after which a listing of the suite's few keys counts as endless.
 const MAX_PAGES: usize = 200;
 
+/// Keys of a listing that a failure shows.
+const FEW_KEYS: usize = 6;
+
 /// Bytes of a value that a failure shows.
 const SHOWN_BYTES: usize = 40;
 
@@ -175,7 +178,7 @@ impl<'a, S: LocalStorage> Subject<'a, S> {
             names.iter().map(|name| format!("{}{name}", self.area)).collect();
         expected.sort_unstable();
         let found = self.listed(&prefix, 1_000).await?;
-        same(&found, &expected, || format!("list({prefix:?})"))
+        same_keys(&found, &expected, || format!("list({prefix:?})"))
     }
 
     /// One plain call of any operation, its answer dropped.
@@ -264,6 +267,24 @@ pub(super) fn same<T: PartialEq + core::fmt::Debug>(
         return Ok(());
     }
     Err(Deviation::new(step(), format!("{expected:?}"), format!("{found:?}")))
+}
+
+/// Like [`same`] for lists of keys: where they are long it tells the first difference alone.
+pub(super) fn same_keys(
+    found: &[String],
+    expected: &[String],
+    step: impl FnOnce() -> String,
+) -> Verdict {
+    if found == expected || found.len().max(expected.len()) <= FEW_KEYS {
+        return same(&found, &expected, step);
+    }
+    let alike = found.iter().zip(expected).take_while(|(found, expected)| found == expected);
+    let at = alike.count();
+    let told = |keys: &[String]| match keys.get(at) {
+        Some(key) => format!("{key:?} as key {} of {}", at.saturating_add(1), keys.len()),
+        None => format!("{} keys", keys.len()),
+    };
+    Err(Deviation::new(step(), told(expected), told(found)))
 }
 
 pub(super) fn same_bytes(found: &[u8], expected: &[u8], step: impl FnOnce() -> String) -> Verdict {

@@ -23,6 +23,8 @@ rules! {
 
 async fn chunks<S: LocalStorage>(s: &mut Subject<'_, S>) -> Verdict {
     let key = s.fresh("k").await;
+    s.stream_in(&key, &[b"a", b"bc", b"d", b"efg"]).await?;
+    s.holds(&key, b"abcdefg").await?;
     s.stream_in(&key, &[b"", b"ab", b"", b"c", b"defgh", b""]).await?;
     s.holds(&key, b"abcdefgh").await?;
     let large = pattern(s.large_value_bytes);
