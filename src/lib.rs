@@ -74,6 +74,7 @@ extern crate std;
 pub mod conformance;
 mod drive;
 mod error;
+pub mod guide;
 mod health;
 mod key;
 mod memory;

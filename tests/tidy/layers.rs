@@ -21,7 +21,7 @@ pub(crate) const WORDS: [&str; 7] = ["time", "rng", "key", "name", "mux_mode", "
 pub(crate) const PARTS: [&str; 4] = ["mode", "health", "stats", "retry"];
 
 /// Beside the layers: these see words and ports, and no layer sees them.
-const BESIDE: [&str; 3] = ["memory", "conformance", "sim"];
+const BESIDE: [&str; 4] = ["memory", "conformance", "sim", "guide"];
 
 /// The layers whose modules are peers and must not name one another.
 const APART: [&str; 2] = ["parts", "bindings"];
