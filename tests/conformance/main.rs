@@ -1,5 +1,4 @@
 //! The public suite on good storages: bare, wrapped, shared, restricted and already in use.
-#![allow(clippy::expect_used, clippy::panic, reason = "the helpers are tests too")]
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -13,6 +12,7 @@ use storage_mux::{
     StorageError,
 };
 
+mod modes;
 mod restricted;
 
 use restricted::Restricted;
