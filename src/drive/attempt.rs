@@ -189,7 +189,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         if !member.enter() {
             return None;
         }
-        if probing && !member.health.begin_probe() {
+        if probing && !member.health.begin_probe(now) {
             member.leave();
             return None;
         }

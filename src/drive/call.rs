@@ -3,6 +3,7 @@
 use super::observe::CallSpan;
 use super::{Engine, Request};
 use crate::error::{MuxCode, MuxError, StorageError};
+use crate::key::validate_key;
 use crate::mode::{Plan, plan};
 use crate::port::{Clock, LocalStorage, OpContext};
 use crate::rng::Rng;
@@ -28,7 +29,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// # Errors
     ///
     /// `BACKEND_ABORTED` where the caller has given up already, `UNSUPPORTED` where not every
-    /// backend has the operation, `INVALID_KEY` for a key that no backend may take.
+    /// backend has the operation, `INVALID_KEY` for a key that not every backend takes,
+    /// `ALL_BACKENDS_DOWN` where there is none.
     pub(crate) fn start<Q: Request<S>>(
         engine: &'a Engine<S, C, R>,
         request: &Q,
@@ -40,12 +42,17 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             return Err(MuxError::new(MuxCode::BackendAborted).with_mode(settings.mode).into());
         }
         let roster = engine.rosters.load();
+        if roster.members().is_empty() {
+            return Err(engine.all_down(0).into());
+        }
         if !roster.capabilities().contains(Q::OPERATION)
-            && !roster.members().is_empty()
             && !roster.capabilities_now(settings.mode).contains(Q::OPERATION)
         {
             return Err(StorageError::unsupported()
                 .with_detail("not every backend of the mux has this operation"));
+        }
+        if let Some(key) = request.key() {
+            validate_key(key, roster.capabilities().max_key_bytes())?;
         }
         engine.totals.calls.fetch_add(1, Ordering::Relaxed);
         let started = engine.clock.now();

@@ -49,10 +49,10 @@ impl MuxError {
         }))
     }
 
-    fn with(self, change: impl FnOnce(&mut Inner)) -> Self {
-        let mut inner = (*self.0).clone();
-        change(&mut inner);
-        Self(Arc::new(inner))
+    /// Changes an error that is being made; one that is shared already is copied first.
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
     }
 
     pub(crate) fn with_backend(self, name: &BackendName) -> Self {

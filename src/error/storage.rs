@@ -301,8 +301,9 @@ impl fmt::Display for StorageError {
         }
         if let Some(detail) = &self.detail {
             // What a foreign system said may hold a line break; the message stays on one line.
-            f.write_str(": ")?;
-            for part in detail.split(char::is_control) {
+            let breaks = |each: char| each.is_control() || matches!(each, '\u{2028}' | '\u{2029}');
+            for (index, part) in detail.split(breaks).enumerate() {
+                f.write_str(if index == 0 { ": " } else { " " })?;
                 f.write_str(part)?;
             }
         }

@@ -29,16 +29,29 @@ impl Health {
             Standing::Up
         } else if self.probing.load(Ordering::Acquire) {
             Standing::Probing
-        } else if now >= Instant::from_nanos(self.cooldown_until.load(Ordering::Acquire)) {
+        } else if self.has_rested(now) {
             Standing::Probe
         } else {
             Standing::Resting
         }
     }
 
-    /// Takes the probe slot. False where another call has it.
-    pub(crate) fn begin_probe(&self) -> bool {
-        self.probing.compare_exchange(false, true, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// Takes the probe slot. False where another call has it, or where another has probed since
+    /// this one looked and the backend rests again.
+    pub(crate) fn begin_probe(&self, now: Instant) -> bool {
+        if self.probing.compare_exchange(false, true, Ordering::AcqRel, Ordering::Acquire).is_err()
+        {
+            return false;
+        }
+        let due = self.stamp().is_up() || self.has_rested(now);
+        if !due {
+            self.end_probe();
+        }
+        due
+    }
+
+    fn has_rested(&self, now: Instant) -> bool {
+        now >= Instant::from_nanos(self.cooldown_until.load(Ordering::Acquire))
     }
 
     /// Frees the probe slot. Only for whoever took it.
@@ -112,10 +125,21 @@ mod tests {
     #[test]
     fn one_call_probes_and_the_slot_is_free_again_after_it() {
         let health = down(Instant::ZERO);
-        assert!(health.begin_probe());
-        assert!(!health.begin_probe());
+        assert!(health.begin_probe(Instant::MAX));
+        assert!(!health.begin_probe(Instant::MAX));
         assert_eq!(health.standing(Instant::MAX), Standing::Probing);
         health.end_probe();
-        assert!(health.begin_probe());
+        assert!(health.begin_probe(Instant::MAX));
+    }
+
+    /// Spec: HE-4
+    #[test]
+    fn a_call_that_looked_before_another_has_probed_in_vain_does_not_probe() {
+        let health = down(Instant::ZERO);
+        let looked_at = Instant::from_nanos(1_000_000_000);
+        assert_eq!(health.standing(looked_at), Standing::Probe);
+        health.on_failure(looked_at, health.stamp(), &StorageError::http(500), COOLDOWN);
+        assert!(!health.begin_probe(looked_at));
+        assert_eq!(health.standing(looked_at), Standing::Resting, "the slot is free");
     }
 }

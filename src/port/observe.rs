@@ -85,6 +85,17 @@ pub trait Tracer: Send + Sync {
     ) -> Option<SpanHandle>;
 }
 
+impl<T: Tracer + ?Sized> Tracer for Arc<T> {
+    fn start(
+        &self,
+        name: &'static str,
+        parent: Option<&SpanHandle>,
+        attributes: &[Attribute<'_>],
+    ) -> Option<SpanHandle> {
+        (**self).start(name, parent, attributes)
+    }
+}
+
 /// An open span. The mux ends each exactly once, also when its call is dropped.
 pub trait Span: Send + Sync {
     /// Adds what became known last, and ends the span.
@@ -104,4 +115,14 @@ pub trait Meter: Send + Sync {
 
     /// Records a value in a histogram.
     fn record(&self, name: &'static str, value: f64, attributes: &[Attribute<'_>]);
+}
+
+impl<T: Meter + ?Sized> Meter for Arc<T> {
+    fn count(&self, name: &'static str, add: u64, attributes: &[Attribute<'_>]) {
+        (**self).count(name, add, attributes);
+    }
+
+    fn record(&self, name: &'static str, value: f64, attributes: &[Attribute<'_>]) {
+        (**self).record(name, value, attributes);
+    }
 }

@@ -51,7 +51,8 @@ pub trait LocalStorage {
     ) -> impl Future<Output = Result<Written, StorageError>>;
 
     /// Overwrites `bytes.len()` bytes from `offset` on. What lies past the end is created, with
-    /// zero bytes between; so is a missing key.
+    /// zero bytes between; so is a missing key. No bytes extend nothing, whatever the offset, and
+    /// create an empty value where the key is missing.
     fn set_partial(
         &self,
         key: &str,
@@ -366,6 +367,15 @@ impl<T: Storage> LocalStorage for T {
     type Writer = T::Writer;
 
     forward_storage!(Storage, |this| this);
+}
+
+/// A storage may be shared by reference count between threads.
+#[deny(clippy::missing_trait_methods)]
+impl<T: Storage> Storage for crate::sync::Arc<T> {
+    type Reader = T::Reader;
+    type Writer = T::Writer;
+
+    forward_storage!(Storage, |this| &**this);
 }
 
 /// A local storage may be shared by reference count within its thread.
