@@ -4,14 +4,16 @@ use crate::paths::paths;
 use crate::source::Source;
 
 /// The layers from the bottom up, each with its root modules.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("words", &WORDS),
     ("ports", &["port"]),
     ("parts", &PARTS),
     ("roster", &["roster"]),
     ("drivers", &["drive"]),
     ("mux", &["mux"]),
-    ("bindings", &["runtime", "backend", "telemetry"]),
+    // Below the other bindings: a store that needs a runtime must not name it itself.
+    ("runtimes", &["runtime"]),
+    ("bindings", &["backend", "telemetry"]),
 ];
 
 /// Plain values. The only layer whose modules may name one another.

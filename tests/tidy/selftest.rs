@@ -114,7 +114,9 @@ fn a_downward_path_passes() {
 fn peers_that_must_stand_alone_are_found() {
     assert_eq!(layers("src/health/mod.rs", "use crate::stats::Stats;").len(), 1);
     assert_eq!(layers("src/mode/shield.rs", "use crate::Backoff;").len(), 1);
-    assert_eq!(layers("src/backend/opendal.rs", "use crate::runtime::Seed;").len(), 1);
+    assert_eq!(layers("src/backend/opendal.rs", "use crate::telemetry::Span;").len(), 1);
+    assert_eq!(layers("src/runtime/tokio.rs", "use crate::backend::Store;").len(), 1);
+    assert!(layers("src/backend/opendal.rs", "use crate::runtime::off_thread;").is_empty());
     assert!(layers("src/mode/shield.rs", "use crate::mode::Plan;").is_empty());
 }
 
