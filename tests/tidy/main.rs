@@ -10,6 +10,7 @@ mod selftest;
 mod source;
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::{fs, io};
 
 use layers::Root;
@@ -37,41 +38,39 @@ fn texts(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) -> io::
     Ok(())
 }
 
-fn tree() -> Vec<(String, String)> {
+/// The repository, read once for all rules.
+static TREE: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let mut found = Vec::new();
     let read = texts(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut found);
     assert!(read.is_ok(), "the repository cannot be read: {read:?}");
     found.sort();
     found
-}
+});
 
 /// The Rust files of the crate, its tests, examples and benches.
-fn sources() -> Vec<Source> {
-    let mut sources: Vec<Source> =
-        tree().iter().map(|(path, text)| Source::new(path, text)).collect();
-    sources.retain(|source| {
-        source.path.ends_with(".rs") && source.is_in(&["src/", "tests/", "examples/", "benches/"])
-    });
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let rust = TREE.iter().filter(|(path, _)| path.ends_with(".rs"));
+    let mut sources: Vec<Source> = rust.map(|(path, text)| Source::new(path, text)).collect();
+    sources.retain(|source| source.is_in(&["src/", "tests/", "examples/", "benches/"]));
     let test_files: Vec<String> = sources.iter().flat_map(Source::test_files).collect();
     let test_files: Vec<&str> = test_files.iter().map(|path| &**path).collect();
     sources.iter_mut().filter(|source| source.is_in(&test_files)).for_each(Source::mark_as_test);
     // A rule over no files would pass whatever the files hold.
     assert!(sources.iter().filter(|source| source.is_in(&["src/"])).count() > 30);
     sources
-}
+});
 
-fn file(path: &str) -> String {
-    let found = tree().into_iter().find(|(known, _)| known == path);
-    found.map(|(_, text)| text).unwrap_or_default()
+fn file(path: &str) -> &'static str {
+    TREE.iter().find(|(known, _)| known == path).map_or("", |(_, text)| text)
 }
 
 fn lib() -> Source {
-    Source::new("src/lib.rs", &file("src/lib.rs"))
+    Source::new("src/lib.rs", file("src/lib.rs"))
 }
 
 /// Applies a rule to every file and fails with all findings at once.
 fn check(rule: impl Fn(&Source) -> Vec<String>) {
-    none(sources().iter().flat_map(rule).collect());
+    none(SOURCES.iter().flat_map(rule).collect());
 }
 
 fn none(findings: Vec<String>) {
@@ -90,7 +89,7 @@ fn every_file_says_what_it_is_for() {
 
 #[test]
 fn no_module_names_one_above_it() {
-    let root = Root::new(&file("src/lib.rs"));
+    let root = Root::new(file("src/lib.rs"));
     check(|source| layers::upward_paths(source, &root));
 }
 
@@ -167,10 +166,10 @@ fn no_test_is_ignored_hollow_or_asleep() {
 /// Spec: PU-2
 #[test]
 fn every_feature_is_explained_on_the_front_page() {
-    none(rules::feature_table(&file("Cargo.toml"), &lib()));
+    none(rules::feature_table(file("Cargo.toml"), &lib()));
 }
 
 #[test]
 fn no_text_tells_where_somebody_worked() {
-    none(tree().iter().flat_map(|(path, text)| rules::private_words(path, text)).collect());
+    none(TREE.iter().flat_map(|(path, text)| rules::private_words(path, text)).collect());
 }
