@@ -64,7 +64,7 @@ async fn a_tokio_user_spawns_calls_on_a_mux_of_mixed_backends() {
 fn a_mux_over_thread_bound_backends_works_on_a_single_threaded_executor() {
     let clock = FakeClock::new();
     let store = Rc::new(MemoryStorage::new());
-    let mux = StorageMux::builder(clock, SeededRng::new(1))
+    let mux = StorageMux::builder(clock.clone(), SeededRng::new(1))
         .backend(Backend::new("a", store.clone()))
         .build()
         .expect("a mux over Rc");
