@@ -222,3 +222,10 @@ impl fmt::Display for AggregateError {
         Ok(())
     }
 }
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for AggregateError {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{}", defmt::Display2Format(self));
+    }
+}
