@@ -71,6 +71,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "object-store")]
+pub mod backend;
 pub mod conformance;
 mod drive;
 mod error;
@@ -86,7 +88,7 @@ mod port;
 pub mod retry;
 mod rng;
 mod roster;
-#[cfg(feature = "tokio")]
+#[cfg(any(feature = "tokio", feature = "object-store"))]
 pub mod runtime;
 #[cfg(feature = "sim")]
 pub mod sim;

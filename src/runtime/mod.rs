@@ -3,9 +3,18 @@
 //! One module a runtime, each behind the feature of its name. The rest of the crate knows none of
 //! them.
 
+#[cfg(all(feature = "object-store", not(feature = "tokio")))]
+mod on_thread;
 #[cfg(feature = "tokio")]
 mod std_entropy;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(all(feature = "object-store", feature = "tokio"))]
+mod tokio_blocking;
 #[cfg(feature = "tokio")]
 mod tokio_health;
+
+#[cfg(all(feature = "object-store", not(feature = "tokio")))]
+pub(crate) use self::on_thread::off_thread;
+#[cfg(all(feature = "object-store", feature = "tokio"))]
+pub(crate) use self::tokio_blocking::off_thread;

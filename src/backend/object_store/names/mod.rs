@@ -1,0 +1,262 @@
+//! Keys as names of objects, and back.
+//!
+//! A key is any text; a `Path` of `object_store` is not: it knows no empty part, no `.` or `..`, no
+//! control character, and drops a `/` at either end. File systems refuse more. So what cannot
+//! stand in a name is escaped, each key has one name of its own, and a name that no key has is
+//! nobody's: it is neither listed nor touched.
+//!
+//! - A forbidden character, and `%` itself, is `%` with two upper-case hexadecimal digits.
+//! - A part that does not show what it is ends in `%f` (the last part of a key) or `%d` (any
+//!   other). In a bucket these are the parts that may not stand as they are: nothing, `.`, `..`.
+//! - In a folder a file and a directory cannot share a name, but keys may: `a` and `a/b`. There a
+//!   part with a dot shows a file and one without shows a directory; all others carry the mark.
+//! - In a folder a part too long for a file name goes on in a directory below: its pieces but the
+//!   last end in `%+`.
+//!
+//! A listing ordered by names is then all but ordered by keys: see [`Names::offset`] and
+//! [`Names::is_barrier`].
+
+#[cfg(test)]
+mod tests;
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Write;
+
+use ::object_store::path::Path;
+
+use crate::error::StorageError;
+use crate::key::validate_key;
+
+/// The longest name of a file or directory that we make, its mark apart. The usual limit is 255;
+/// the store itself appends `#` and a number to the names of unfinished files.
+const NAME_BYTES: usize = 240;
+
+/// What a plain name in a folder may hold, by the same reasoning.
+const PLAIN_NAME_BYTES: usize = NAME_BYTES + 2;
+
+/// What some file system takes for something else, or refuses, beyond what a path forbids. `#`
+/// begins the names of unfinished files, `\` and `:` lead out of the folder on Windows.
+const NOT_IN_FILE_NAMES: &str = "#\\:*?\"<>|";
+
+const DELETE: char = '\u{7f}';
+
+/// How keys become names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    /// Whether keys are taken as names as they are, and others refused.
+    pub(super) plain: bool,
+    /// Whether names are those of files and directories.
+    pub(super) folder: bool,
+    pub(super) max_key_bytes: u32,
+    pub(super) max_name_bytes: usize,
+}
+
+/// Where a part stands in its key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Last,
+    Inner,
+}
+
+/// Where the listing of a prefix begins: the directory that all its keys share.
+pub(super) struct Root<'a> {
+    /// What their names begin with, up to a `/`. None at the top.
+    pub(super) path: Option<Path>,
+    /// What they begin with themselves, the `/` included.
+    directory: &'a str,
+}
+
+impl Root<'_> {
+    /// The part of a name that is not shared.
+    pub(super) fn below<'n>(&self, name: &'n str) -> &'n str {
+        let shared = self.path.as_ref().map_or(0, |path| path.as_ref().len() + 1);
+        name.get(shared..).unwrap_or_default()
+    }
+}
+
+impl Names {
+    /// The name of a key.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_KEY` where the key breaks a common rule, is too long, or, with plain names, is no
+    /// legal name.
+    pub(super) fn name(&self, key: &str) -> Result<Path, StorageError> {
+        validate_key(key, self.max_key_bytes as usize)?;
+        if self.plain {
+            if self.folder && !fits_a_folder(key) {
+                return Err(StorageError::invalid_key("a file cannot have this name"));
+            }
+            return parsed(key);
+        }
+        let name = self.encoded(key);
+        if name.len() > self.max_name_bytes {
+            return Err(StorageError::invalid_key(
+                "the escaped key is longer than the store takes",
+            ));
+        }
+        parsed(&name)
+    }
+
+    /// The key of a name. `None` for a name that no key has.
+    pub(super) fn key(&self, name: &str) -> Option<String> {
+        let key = if self.plain || (!self.folder && !name.contains('%')) {
+            name.to_owned()
+        } else {
+            self.decoded(name).filter(|key| self.encoded(key) == name)?
+        };
+        let legal = validate_key(&key, self.max_key_bytes as usize).is_ok()
+            && !(self.plain && self.folder && !fits_a_folder(&key));
+        legal.then_some(key)
+    }
+
+    /// Where to look for all keys that start with `prefix`. `None` where no key can.
+    pub(super) fn root<'a>(&self, prefix: &'a str) -> Option<Root<'a>> {
+        let Some((inner, last)) = prefix.rsplit_once('/') else {
+            return Some(Root { path: None, directory: "" });
+        };
+        let mut name = String::new();
+        if self.plain {
+            name.push_str(inner);
+        } else {
+            for part in inner.split('/') {
+                if !name.is_empty() {
+                    name.push('/');
+                }
+                self.push_part(&mut name, part, Place::Inner);
+            }
+        }
+        let directory = prefix.strip_suffix(last).unwrap_or_default();
+        Some(Root { path: Some(parsed(&name).ok()?), directory })
+    }
+
+    /// A name that sorts before the names of all keys below `root` that sort after `key`.
+    ///
+    /// An escape begins with `%`, or with `~` for the one character that sorts after all others
+    /// that a key shares with its name. So the order of names differs from that of the keys only
+    /// right behind a common start where the one key has an escape and the other a character up to
+    /// `%`, a `~`, or, after a part that needs a mark, one up to `/`. The start of `key` up to the
+    /// first such place will do. What all names share is out of the question.
+    pub(super) fn offset(&self, key: &str, root: &Root<'_>) -> Option<Path> {
+        if self.folder {
+            return None;
+        }
+        if self.plain {
+            return parsed(key).ok();
+        }
+        let below = key.strip_prefix(root.directory)?;
+        let mut part_start = 0;
+        let end = below.char_indices().find_map(|(at, c)| {
+            let needs_mark = matches!(below.get(part_start..at), Some("" | "." | ".."));
+            if c == '/' {
+                part_start = at + 1;
+            }
+            (c <= '%' || (c <= '/' && needs_mark) || c == '~' || c == DELETE).then_some(at)
+        });
+        let start = below.get(..end.unwrap_or(below.len()))?.trim_end_matches('/');
+        match &root.path {
+            _ if start.is_empty() => None,
+            Some(path) => parsed(&format!("{path}/{start}")).ok(),
+            None => parsed(start).ok(),
+        }
+    }
+
+    /// Whether every name that sorts after this one belongs to a key that sorts after this one's.
+    /// `below` is what is [below](Root::below) the root of the listing.
+    pub(super) fn is_barrier(&self, below: &str) -> bool {
+        !self.folder && (self.plain || below.bytes().all(|byte| byte > b'%'))
+    }
+
+    fn encoded(&self, key: &str) -> String {
+        let mut name = String::with_capacity(key.len().saturating_add(2));
+        let mut rest = key;
+        while let Some((part, tail)) = rest.split_once('/') {
+            self.push_part(&mut name, part, Place::Inner);
+            name.push('/');
+            rest = tail;
+        }
+        self.push_part(&mut name, rest, Place::Last);
+        name
+    }
+
+    fn push_part(&self, name: &mut String, part: &str, place: Place) {
+        let mut start = name.len();
+        let mut chars = part.chars().peekable();
+        while let Some(c) = chars.next() {
+            let escaped = self.escapes(c, chars.peek().is_none());
+            let len = if escaped { 3 + usize::from(c == DELETE) } else { c.len_utf8() };
+            if self.folder && name.len() - start + len > NAME_BYTES {
+                name.push_str("%+/");
+                start = name.len();
+            }
+            if !escaped {
+                name.push(c);
+                continue;
+            }
+            if c == DELETE {
+                name.push('~');
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(name, "%{:02X}", u32::from(c));
+        }
+        let body = name.get(start..).unwrap_or_default();
+        let shows = if body.contains('.') { Place::Last } else { Place::Inner };
+        if matches!(body, "" | "." | "..") || (self.folder && shows != place) {
+            name.push_str(if place == Place::Last { "%f" } else { "%d" });
+        }
+    }
+
+    fn escapes(&self, c: char, last: bool) -> bool {
+        // Windows drops a dot or a space at the end of a name.
+        let in_folder = NOT_IN_FILE_NAMES.contains(c) || (last && matches!(c, '.' | ' '));
+        c == '%' || c.is_ascii_control() || (self.folder && in_folder)
+    }
+
+    /// What a name says, whether or not it is the right name for it.
+    fn decoded(&self, name: &str) -> Option<String> {
+        let mut key = String::with_capacity(name.len());
+        let mut separator = false;
+        for part in name.split('/') {
+            if separator {
+                key.push('/');
+            }
+            let piece = part.strip_suffix("%+");
+            separator = piece.is_none();
+            let body = piece
+                .or_else(|| part.strip_suffix("%f"))
+                .or_else(|| part.strip_suffix("%d"))
+                .unwrap_or(part);
+            push_unescaped(&mut key, body)?;
+        }
+        Some(key)
+    }
+}
+
+fn push_unescaped(key: &mut String, mut rest: &str) -> Option<()> {
+    while let Some((before, escape)) = rest.split_once('%') {
+        let c = char::from(u8::from_str_radix(escape.get(..2)?, 16).ok()?);
+        key.push_str(if c == DELETE { before.strip_suffix('~')? } else { before });
+        key.push(c);
+        rest = escape.get(2..)?;
+    }
+    key.push_str(rest);
+    Some(())
+}
+
+/// A path of just this text.
+fn parsed(name: &str) -> Result<Path, StorageError> {
+    match Path::parse(name) {
+        Ok(path) if path.as_ref() == name && !name.is_empty() => Ok(path),
+        Ok(_) => Err(StorageError::invalid_key("the store would change the key")),
+        Err(error) => {
+            Err(StorageError::invalid_key("the store refuses the key").with_source(error))
+        }
+    }
+}
+
+/// Whether the local file system keeps a plain name and takes it for nothing else.
+fn fits_a_folder(key: &str) -> bool {
+    !key.contains(['#', '\\']) && key.split('/').all(|part| part.len() <= PLAIN_NAME_BYTES)
+}
