@@ -115,3 +115,8 @@ pub use rng::Rng;
 pub use roster::{Backend, HealthCheck, MAX_DEPTH};
 pub use sync::{AbortController, AbortSignal, Aborted, RandCoreRng, SeededRng};
 pub use time::Instant;
+
+/// The programs of the README, compiled and run as tests.
+#[cfg(all(doctest, feature = "tokio", feature = "object-store"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
