@@ -39,8 +39,8 @@ pub(crate) struct Script {
     pub(crate) body: Option<Vec<Result<Bytes>>>,
     /// A write by somebody else, right before each of the next puts.
     pub(crate) meddling: VecDeque<(&'static str, &'static str)>,
-    /// Whether listings come in the reverse order.
-    pub(crate) reversed: bool,
+    /// Puts listings, which come sorted, in another order.
+    pub(crate) order: Option<fn(&mut [Result<ObjectMeta>])>,
     /// Whether listings give each object a second time.
     pub(crate) twice: bool,
     /// How often a part is pending before it arrives.
@@ -102,8 +102,8 @@ impl Fake {
         let mut objects: Vec<_> =
             futures_util::FutureExt::now_or_never(objects.collect::<Vec<_>>())
                 .expect("memory does not wait");
-        if self.script().reversed {
-            objects.reverse();
+        if let Some(order) = self.script().order {
+            order(&mut objects);
         }
         if self.script().twice {
             // Errors do not occur here, so every object can be told again.
