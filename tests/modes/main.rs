@@ -4,3 +4,7 @@
 mod support;
 
 mod failover;
+mod perform;
+mod round_robin;
+mod sticky_by_key;
+mod weighted;

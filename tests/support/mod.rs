@@ -8,7 +8,7 @@ use storage_mux::retry::RetryOptions;
 use storage_mux::sim::{FakeClock, Fault, FaultStorage, Recorder, run};
 use storage_mux::{
     Backend, BackendStats, BackendStatus, Clock, Event, MemoryStorage, MuxMode, MuxOptions,
-    OpContext, SeededRng, Storage, StorageError, StorageMux,
+    OpContext, PageRequest, SeededRng, Storage, StorageError, StorageMux,
 };
 
 pub type Store = FaultStorage<MemoryStorage>;
@@ -38,19 +38,29 @@ pub fn mode(mode: MuxMode) -> MuxOptions {
 }
 
 impl World {
-    /// A mux over `count` empty stores named a, b, c and so on.
+    /// A mux over `count` empty stores named a, b, c and so on, of one weight where that matters.
     pub fn new(count: usize, options: MuxOptions) -> Self {
+        let weight = (options.mode() == MuxMode::Weighted).then_some(1.0);
+        Self::over(&vec![weight; count], options, 7)
+    }
+
+    /// A mux in weighted mode, with one empty store for each weight.
+    pub fn weighted(weights: &[f64], seed: u64) -> Self {
+        let weights: Vec<Option<f64>> = weights.iter().copied().map(Some).collect();
+        Self::over(&weights, mode(MuxMode::Weighted), seed)
+    }
+
+    fn over(weights: &[Option<f64>], options: MuxOptions, seed: u64) -> Self {
         let clock = FakeClock::new();
         let recorder = Recorder::new();
         let stores: Vec<Store> =
-            (0..count).map(|_| FaultStorage::new(MemoryStorage::new(), clock.clone())).collect();
-        let mux = StorageMux::builder(clock.clone(), SeededRng::new(7))
-            .backends(
-                NAMES
-                    .into_iter()
-                    .zip(&stores)
-                    .map(|(name, store)| Backend::new(name, store.clone())),
-            )
+            weights.iter().map(|_| FaultStorage::new(MemoryStorage::new(), clock.clone())).collect();
+        let named = NAMES.into_iter().zip(&stores).zip(weights).map(|((name, store), weight)| {
+            let backend = Backend::new(name, store.clone());
+            weight.map_or(backend.clone(), |weight| backend.with_weight(weight))
+        });
+        let mux = StorageMux::builder(clock.clone(), SeededRng::new(seed))
+            .backends(named)
             .options(options)
             .event_sink(recorder.clone())
             .tracer(recorder.clone())
@@ -100,6 +110,28 @@ impl World {
         self.stores[at].push(Fault::Fail(StorageError::http(503)));
         let _ = self.run(self.mux.has("take-down"));
         assert_eq!(self.backend(at).status, BackendStatus::Down);
+    }
+
+    /// Takes any store down that some listing or some deletion reaches, then heals it.
+    pub fn take_down_any(&self, at: usize) {
+        self.stores[at].set_always(Fault::Fail(StorageError::http(503)));
+        for _ in 0..100 {
+            let _ = self.run(self.mux.list("", &PageRequest::default()));
+            let _ = self.run(self.mux.delete("take-down"));
+            if self.backend(at).status == BackendStatus::Down {
+                break;
+            }
+        }
+        self.stores[at].set_always(Fault::None);
+        assert_eq!(self.backend(at).status, BackendStatus::Down, "{at} was not reached");
+    }
+
+    /// How often each store is asked while `future` runs.
+    pub fn calls_during<F: Future>(&self, future: F) -> (F::Output, Vec<usize>) {
+        let before = self.calls();
+        let output = self.run(future);
+        let asked = self.calls().iter().zip(before).map(|(after, before)| after - before).collect();
+        (output, asked)
     }
 
     /// Nothing of any call is left: no call in flight, no timer.
