@@ -123,6 +123,13 @@ pub(super) struct Served<'a, S: LocalStorage, C: Clock, R: Rng, T> {
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
+    /// Takes the time of the answer, for one that is kept until others have answered too.
+    pub(super) fn timed(mut self) -> Self {
+        let Attempt { engine, record, .. } = &mut self.attempt;
+        record.latency = Some(engine.clock.now() - record.started);
+        self
+    }
+
     /// Closes the attempt as a success and gives the answer.
     pub(super) fn finish(mut self) -> T {
         let Attempt { engine, member, record } = &mut self.attempt;
@@ -139,7 +146,7 @@ impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
     ) -> (T, OpContext, KeptAttempt<S, C, R>) {
         let Attempt { engine, member, record } = &mut self.attempt;
         let now = engine.clock.now();
-        record.latency = Some(now - record.started);
+        record.latency.get_or_insert(now - record.started);
         let change = engine.judge(member, Outcome::Ok, None, now, record.seen);
         record.free_probe(member);
         record.seen = member.health.stamp();

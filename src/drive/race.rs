@@ -25,6 +25,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     ) -> Result<Served<'a, S, C, R, Q::Answer>, StorageError> {
         let view = self.roster.view(self.started);
         let mut lanes = self.fan_out(request, view.up.union(view.probe), view.probe);
+        let asked = lanes.places().count();
         let mut negative: Option<Served<'a, S, C, R, Q::Answer>> = None;
         let mut failures: Vec<(usize, Failure)> = Vec::new();
         let winner = poll_fn(|task| {
@@ -34,7 +35,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
                 Ok(served) if Q::is_conclusive(&served.answer) => winner = Some(served),
                 // Of several that say there is nothing one is enough to say so; each is an answer.
                 Ok(served) => match negative {
-                    None => negative = Some(served),
+                    None => negative = Some(served.timed()),
                     Some(_) => drop(served.finish()),
                 },
                 Err(failure) => failures.push((at, failure)),
@@ -49,12 +50,13 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             return Ok(winner);
         }
         failures.sort_by_key(|(at, _)| *at);
-        self.none_won(negative, failures)
+        self.none_won(asked, negative, failures)
     }
 
     /// Nobody gave a value: what do they say together?
     fn none_won<T>(
         &self,
+        asked: usize,
         negative: Option<Served<'a, S, C, R, T>>,
         failures: Vec<(usize, Failure)>,
     ) -> Result<Served<'a, S, C, R, T>, StorageError> {
@@ -83,7 +85,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         {
             return Err(first.clone());
         }
-        let down = self.engine.all_down(u32::try_from(errors.len()).unwrap_or(u32::MAX));
+        let down = self.engine.all_down(u32::try_from(asked).unwrap_or(u32::MAX));
         Err(if errors.is_empty() { down } else { down.with_aggregate(errors) }.into())
     }
 }

@@ -31,13 +31,15 @@ pub(super) enum End {
     Failed(Outcome, StorageError),
     /// It was not asked, since it is down.
     Skipped(StorageError),
+    /// It was asked, but the stream failed elsewhere first.
+    GivenUp(StorageError),
 }
 
 impl End {
     const fn error(&self) -> Option<&StorageError> {
         match self {
             Self::Stored => None,
-            Self::Failed(_, error) | Self::Skipped(error) => Some(error),
+            Self::Failed(_, error) | Self::Skipped(error) | Self::GivenUp(error) => Some(error),
         }
     }
 }
@@ -148,12 +150,12 @@ pub(super) fn conclude<S: LocalStorage, C: Clock, R: Rng>(
     match quorum {
         Quorum::Origin => match ends.iter().find(|lane| lane.is_origin).map(|lane| &lane.end) {
             Some(End::Stored) => {}
-            Some(
-                End::Failed(Outcome::Transient | Outcome::Timeout, error) | End::Skipped(error),
-            ) => {
+            Some(End::Failed(Outcome::Ok | Outcome::Miss | Outcome::Semantic, error)) => {
+                return Err(error.clone());
+            }
+            Some(End::Failed(_, error) | End::Skipped(error) | End::GivenUp(error)) => {
                 return Err(down().with_source(error.clone()).into());
             }
-            Some(End::Failed(_, error)) => return Err(error.clone()),
             None => return Err(down().into()),
         },
         Quorum::Any if ends.iter().any(|lane| matches!(lane.end, End::Stored)) => {}

@@ -96,7 +96,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> WriteLane<S, C, R> {
     pub(super) const fn failure(&self) -> Option<(Outcome, &StorageError)> {
         match &self.end {
             Some(End::Failed(outcome, error)) => Some((*outcome, error)),
-            Some(End::Stored | End::Skipped(_)) | None => None,
+            Some(End::Stored | End::Skipped(_) | End::GivenUp(_)) | None => None,
         }
     }
 }

@@ -68,8 +68,10 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
             Plan::Settle(quorum) => {
                 let targets = self.targets(quorum);
                 let mut opened = Vec::new();
-                let ends =
-                    self.write_all(request, &targets, |at, served| opened.push((at, served))).await;
+                let ends = self.write_all(request, &targets, |at, served| {
+                    opened.push((at, served.timed()));
+                });
+                let ends = ends.await;
                 opened.sort_by_key(|(at, _)| *at);
                 let origin = self.roster.origin();
                 for (at, served) in opened {
@@ -148,8 +150,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxWriter<S, C, R> {
         Err(error)
     }
 
-    /// What became of each backend so far. One that is still open counts as skipped: it lacks the
-    /// value, and was not to blame.
+    /// What became of each backend so far. One that is still open lacks the value, and was not to
+    /// blame.
     fn ends(&self) -> Vec<LaneEnd> {
         let mut ends: Vec<LaneEnd> = self.absent.clone();
         ends.extend(self.lanes.iter().map(|lane| LaneEnd {
@@ -157,7 +159,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxWriter<S, C, R> {
             name: lane.watch.name().clone(),
             index: lane.watch.index(),
             is_origin: lane.is_origin,
-            end: lane.end.clone().unwrap_or_else(|| End::Skipped(StorageError::aborted())),
+            end: lane.end.clone().unwrap_or_else(|| End::GivenUp(StorageError::aborted())),
         }));
         ends.sort_by_key(|lane| lane.at);
         ends
