@@ -4,7 +4,10 @@
 mod support;
 
 mod failover;
+mod mirror;
+mod mirror_writes;
 mod perform;
 mod round_robin;
+mod shield;
 mod sticky_by_key;
 mod weighted;

@@ -90,9 +90,7 @@ pub(crate) async fn perform_with(
             write_all(sink, ["N", "EW"]).await.map(|()| String::new())
         }
         Operation::GetRange => Ok(text(&mux.get_range(KEY, 1..3).await?)),
-        Operation::SetIf => {
-            mux.set_if(FRESH, NEW, Condition::Absent).await.map(|_| String::new())
-        }
+        Operation::SetIf => mux.set_if(FRESH, NEW, Condition::Absent).await.map(|_| String::new()),
         other => panic!("{other} is not performed yet"),
     }
 }

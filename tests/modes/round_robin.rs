@@ -1,5 +1,9 @@
 //! Round-robin: each call goes to the next healthy backend around the circle.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use futures_util::future::join_all;
 use storage_mux::sim::Fault;
 use storage_mux::{BackendStatus, Event, MuxCode, MuxMode, Operation, StorageError};
@@ -51,6 +55,24 @@ fn four_calls_with_the_middle_one_down_give_two_none_and_two() {
         });
         assert_eq!(asked, [2, 0, 2], "{operation}");
     }
+}
+
+/// Spec: RR-2, DR-1
+#[test]
+fn one_that_drains_is_skipped_from_the_start_of_its_drain() {
+    let world = world(3);
+    world.stores[0].push(Fault::Hang);
+    let mut call = pin!(world.mux.get(KEY));
+    let mut drain = pin!(world.mux.drain("a"));
+    let mut task = Context::from_waker(Waker::noop());
+    assert!(call.as_mut().poll(&mut task).is_pending());
+    assert!(drain.as_mut().poll(&mut task).is_pending());
+    let (_, asked) = world.calls_during(async {
+        for _ in 0..4 {
+            world.mux.has(KEY).await.expect("served");
+        }
+    });
+    assert_eq!(asked, [0, 2, 2]);
 }
 
 /// Case SEL-07. Spec: RR-2

@@ -1,13 +1,33 @@
 //! Weighted: each call draws a healthy backend by weight.
 
-use storage_mux::sim::Fault;
-use storage_mux::{MuxCode, Operation, StorageError};
+use storage_mux::sim::{FakeClock, Fault, FaultStorage};
+use storage_mux::{
+    Backend, MemoryStorage, MuxCode, MuxError, MuxMode, Operation, SeededRng, StorageError,
+    StorageMux,
+};
 
 use crate::perform::{KEY, busy, perform, seeded};
-use crate::support::{World, ms};
+use crate::support::{NAMES, Store, TestMux, World, mode, ms};
 
 fn world(weights: &[f64], seed: u64) -> World {
     seeded(World::weighted(weights, seed))
+}
+
+fn store(clock: &FakeClock) -> Store {
+    FaultStorage::new(MemoryStorage::new(), clock.clone())
+}
+
+/// Builds a mux of backends that may lack a weight.
+fn build(weights: &[Option<f64>]) -> Result<TestMux, MuxError> {
+    let clock = FakeClock::new();
+    let backends = NAMES.into_iter().zip(weights).map(|(name, weight)| {
+        let backend = Backend::new(name, store(&clock));
+        weight.map_or(backend.clone(), |weight| backend.with_weight(weight))
+    });
+    StorageMux::builder(clock.clone(), SeededRng::new(1))
+        .backends(backends)
+        .options(mode(MuxMode::Weighted))
+        .build()
 }
 
 /// How often each store is asked by `count` calls.
@@ -196,4 +216,80 @@ fn a_zero_weight_gets_no_call_either_when_all_others_have_failed() {
         }
         assert_eq!(asked, [0, 1, 1], "{operation}");
     }
+}
+
+/// Spec: WT-2
+#[test]
+fn every_backend_needs_a_weight_to_be_built_with_and_to_be_added() {
+    for (weights, lacking) in
+        [(&[None][..], "a"), (&[Some(1.0), None], "b"), (&[None, Some(1.0)], "a")]
+    {
+        let error = build(weights).expect_err("a weight is missing");
+        assert_eq!(error.code().as_str(), "STORAGE_MUX.WEIGHTED_REQUIRES_WEIGHTS");
+        assert_eq!(error.backend().map(|name| name.as_str()), Some(lacking));
+    }
+    let world = world(&[1.0, 1.0], 1);
+    let error = world.mux.add_backend(Backend::new("c", store(&world.clock)));
+    let error = error.expect_err("a weight is missing");
+    assert_eq!(error.code(), MuxCode::WeightedRequiresWeights);
+    assert_eq!(world.mux.stats().backends.len(), 2);
+}
+
+/// Case SEL-03. Spec: WT-3
+#[test]
+fn a_weight_that_is_none_is_refused_at_build_at_add_and_at_set_and_changes_nothing() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, -f64::MIN_POSITIVE] {
+        let error = build(&[Some(1.0), Some(bad)]).expect_err("no weight");
+        assert_eq!(error.code().as_str(), "STORAGE_MUX.INVALID_WEIGHT", "{bad}");
+        assert_eq!(error.backend().map(|name| name.as_str()), Some("b"), "{bad}");
+
+        let world = world(&[1.0, 1.0], 1);
+        let newcomer = Backend::new("c", store(&world.clock)).with_weight(bad);
+        let error = world.mux.add_backend(newcomer).expect_err("no weight");
+        assert_eq!(error.code(), MuxCode::InvalidWeight, "{bad}");
+        let error = world.mux.set_weight("b", bad).expect_err("no weight");
+        assert_eq!(error.code(), MuxCode::InvalidWeight, "{bad}");
+        assert!(world.topics().is_empty());
+        assert_shares(&draw(&world, 1_000), &[500, 500], 79);
+    }
+}
+
+/// Case SEL-03. Spec: WT-3, WT-5
+#[test]
+fn minus_zero_is_zero() {
+    build(&[Some(-0.0), Some(1.0)]).expect("zero is a weight");
+    let world = world(&[1.0, 1.0], 1);
+    world.mux.set_weight("a", -0.0).expect("zero is a weight");
+    assert_eq!(draw(&world, 1_000), [0, 1_000]);
+}
+
+/// Case SEL-02. Spec: WT-3
+#[test]
+fn weights_that_add_up_to_zero_are_refused_at_build_and_at_set() {
+    for zeros in [&[Some(0.0)][..], &[Some(0.0), Some(-0.0)]] {
+        let error = build(zeros).expect_err("nobody would get traffic");
+        assert_eq!(error.code(), MuxCode::InvalidWeight);
+    }
+    let world = world(&[1.0, 1.0], 1);
+    world.mux.set_weight("a", 0.0).expect("b still has a weight");
+    let error = world.mux.set_weight("b", 0.0).expect_err("nobody would get traffic");
+    assert_eq!(error.code(), MuxCode::InvalidWeight);
+    assert_eq!(draw(&world, 1_000), [0, 1_000], "the old weights stay in force");
+}
+
+/// Spec: WT-1, WT-5
+#[test]
+fn the_shares_follow_every_change_of_membership_and_of_weight() {
+    let world = world(&[1.0, 3.0], 6);
+    assert_shares(&draw(&world, 1_000), &[250, 750], 50);
+    let newcomer = store(&world.clock);
+    world.mux.add_backend(Backend::new("c", newcomer.clone()).with_weight(6.0)).expect("joins");
+    assert_shares(&draw(&world, 1_000), &[100, 300], 50);
+    assert_eq!(world.calls().iter().sum::<usize>() + newcomer.calls(), 2_000);
+    world.run(world.mux.remove_backend("c")).expect("leaves");
+    assert_shares(&draw(&world, 1_000), &[250, 750], 50);
+    world.mux.set_weight("a", 9.0).expect("a weight");
+    assert_shares(&draw(&world, 1_000), &[750, 250], 50);
+    world.mux.set_weight("b", 0.0).expect("a weight");
+    assert_eq!(draw(&world, 1_000), [1_000, 0]);
 }

@@ -53,8 +53,10 @@ impl World {
     fn over(weights: &[Option<f64>], options: MuxOptions, seed: u64) -> Self {
         let clock = FakeClock::new();
         let recorder = Recorder::new();
-        let stores: Vec<Store> =
-            weights.iter().map(|_| FaultStorage::new(MemoryStorage::new(), clock.clone())).collect();
+        let stores: Vec<Store> = weights
+            .iter()
+            .map(|_| FaultStorage::new(MemoryStorage::new(), clock.clone()))
+            .collect();
         let named = NAMES.into_iter().zip(&stores).zip(weights).map(|((name, store), weight)| {
             let backend = Backend::new(name, store.clone());
             weight.map_or(backend.clone(), |weight| backend.with_weight(weight))
