@@ -4,10 +4,13 @@
 mod support;
 
 mod failover;
+mod fan_out_streams;
 mod mirror;
 mod mirror_writes;
 mod perform;
+mod pipe;
 mod round_robin;
 mod shield;
 mod sticky_by_key;
+mod streams;
 mod weighted;
