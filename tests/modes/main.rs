@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod cancel;
 mod every_mode;
 mod failover;
 mod fan_out_streams;
