@@ -138,14 +138,18 @@ fn a_write_goes_to_all_at_once_and_ends_when_the_slowest_has() {
 /// Spec: SH-3
 #[test]
 fn the_version_of_a_write_is_the_origins_whoever_is_first() {
-    let world = world(3);
-    // The mirrors have seen fewer writes, and they are faster.
-    (0..5).for_each(|_| world.put(0, "other", "v"));
-    world.stores[0].push(Fault::Delay(ms(30)));
-    let written = world.run(world.mux.set(KEY, NEW)).expect("stored");
-    let stat = world.run(world.mux.stat(KEY)).expect("the origin's");
-    assert!(written.version.is_some());
-    assert_eq!(written.version, stat.version);
+    for slowest in 0..3 {
+        let world = world(3);
+        // Each store has seen another number of writes, so that their versions differ.
+        for (at, store) in world.stores.iter().enumerate() {
+            (0..at).for_each(|_| world.put(at, "other", "v"));
+            store.push(Fault::Delay(if at == slowest { ms(30) } else { ms(5) }));
+        }
+        let written = world.run(world.mux.set(KEY, NEW)).expect("stored");
+        let stat = world.run(world.mux.stat(KEY)).expect("the origin's");
+        assert!(written.version.is_some());
+        assert_eq!(written.version, stat.version, "{slowest} is the slowest");
+    }
 }
 
 /// Spec: SH-3
