@@ -1,13 +1,10 @@
 //! Failover: backends in order, the first that can answer does.
 
 use storage_mux::sim::Fault;
-use storage_mux::{BackendStatus, Event, MuxCode, StorageError};
+use storage_mux::{BackendStatus, Event, MuxCode, Operation, StorageError};
 
+use crate::perform::{KEY, after, answer, busy, perform, seeded};
 use crate::support::{World, ms, plain};
-
-fn busy() -> Fault {
-    Fault::Fail(StorageError::http(503))
-}
 
 /// Spec: FO-1
 #[test]
@@ -26,6 +23,24 @@ fn a_transient_error_moves_to_the_next_backend_and_says_so_with_both_names() {
     assert_eq!(*cause, StorageError::http(503));
     assert_eq!(world.mux.stats().total_failovers, 1);
     world.assert_at_rest();
+}
+
+/// Spec: FO-1
+#[test]
+fn every_operation_moves_on_after_an_error_and_after_a_timeout_and_stays_with_who_answers() {
+    for operation in Operation::ALL {
+        for (fault, took) in [(busy(), 0), (Fault::Hang, 1_000)] {
+            let world = seeded(World::new(3, plain()));
+            world.stores[0].push(fault);
+            let (result, asked) = world.calls_during(perform(&world.mux, operation));
+            assert_eq!(result.as_deref(), Ok(answer(operation)), "{operation}");
+            assert_eq!((asked, world.now_ms()), (vec![1, 1, 0], took), "{operation}");
+            assert_eq!(world.peek(1, KEY).as_deref(), after(operation), "{operation}");
+            assert_eq!(world.peek(0, KEY).as_deref(), after(Operation::Get), "{operation}");
+            assert_eq!(world.mux.stats().total_failovers, 1);
+            world.assert_at_rest();
+        }
+    }
 }
 
 /// Spec: FO-2

@@ -201,7 +201,7 @@ fn a_hundred_concurrent_gets_over_four_backends_lose_no_attempt_and_count_none_t
             store.set_always(Fault::Delay(ms(10)));
         }
         world.stores[1].set_always(failure);
-        let key = |call: usize| if call % 3 == 0 { "missing" } else { KEY };
+        let key = |call: usize| if call.is_multiple_of(3) { "missing" } else { KEY };
         let results = world.run(join_all((0..100).map(|call| world.mux.get(key(call)))));
         for (call, result) in results.into_iter().enumerate() {
             match key(call) {

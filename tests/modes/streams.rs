@@ -11,7 +11,7 @@ use storage_mux::{AbortController, BackendStatus, MuxCode, MuxMode, OpContext, S
 
 use crate::perform::{KEY, OLD, read_all, seeded};
 use crate::pipe::Pipes;
-use crate::support::{World, mode, ms};
+use crate::support::{Store, World, mode, ms};
 
 /// The modes that write to one backend.
 const SINGLE: [MuxMode; 4] =
@@ -26,29 +26,20 @@ fn broken() -> Fault {
 }
 
 /// The ways in which a stream can fail before its first chunk has passed.
-fn early_faults(world: &World, at: usize) -> [(&'static str, Box<dyn Fn()>); 3] {
-    let store = world.stores[at].clone();
-    let [open, first, hang] = [store.clone(), store.clone(), store];
-    [
-        ("at the opening", Box::new(move || open.push(broken()))),
-        ("at the first chunk", Box::new(move || first.push_stream(StreamFault::new(0, broken())))),
-        ("in silence", Box::new(move || hang.push_stream(StreamFault::new(0, Fault::Hang)))),
-    ]
-}
+const EARLY: [(&str, fn(&Store)); 3] = [
+    ("at the opening", |store| store.push(broken())),
+    ("at the first chunk", |store| store.push_stream(StreamFault::new(0, broken()))),
+    ("in silence", |store| store.push_stream(StreamFault::new(0, Fault::Hang))),
+];
 
 /// Spec: SM-1
 #[test]
 fn a_read_stream_falls_through_until_its_first_chunk_has_come_in_every_mode() {
     for of in MuxMode::ALL {
         for good in 0..3 {
-            for kind in 0..3 {
+            for (name, fail) in EARLY {
                 let world = world(of);
-                let mut name = "";
-                for at in (0..3).filter(|at| *at != good) {
-                    let (what, make) = &early_faults(&world, at)[kind];
-                    make();
-                    name = what;
-                }
+                (0..3).filter(|at| *at != good).for_each(|at| fail(&world.stores[at]));
                 let read = world.run(async { read_all(world.mux.get_stream(KEY).await?).await });
                 assert_eq!(read.as_deref(), Ok(OLD), "{of}, {name}, {good} is good");
                 assert_eq!(world.backend(good).hits, 1, "{of}, {name}, {good} is good");
@@ -220,11 +211,9 @@ fn an_abort_ends_an_open_stream_in_every_mode_and_marks_nobody() {
 fn a_write_stream_to_one_backend_moves_on_before_its_first_chunk_is_taken() {
     for of in SINGLE {
         for good in 0..3 {
-            for kind in 0..3 {
+            for (name, fail) in EARLY {
                 let world = world(of);
-                for at in (0..3).filter(|at| *at != good) {
-                    early_faults(&world, at)[kind].1();
-                }
+                (0..3).filter(|at| *at != good).for_each(|at| fail(&world.stores[at]));
                 world.run(async {
                     let mut sink = world.mux.set_stream(KEY).await.expect("one opens");
                     sink.send("ne".into()).await.expect("it takes it");
@@ -233,7 +222,7 @@ fn a_write_stream_to_one_backend_moves_on_before_its_first_chunk_is_taken() {
                 });
                 for at in 0..3 {
                     let expected = if at == good { "new" } else { OLD };
-                    assert_eq!(world.peek(at, KEY).as_deref(), Some(expected), "{of}, {kind}");
+                    assert_eq!(world.peek(at, KEY).as_deref(), Some(expected), "{of}, {name}");
                 }
                 world.assert_at_rest();
             }
