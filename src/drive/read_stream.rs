@@ -24,6 +24,8 @@ use crate::sync::Arc;
 /// the stream ends or is dropped; dropping it is safe at any time.
 pub struct MuxReader<S: LocalStorage, C: Clock, R: Rng> {
     first: Option<Bytes>,
+    /// The backend's stream ended before its first chunk. It must not be polled again.
+    is_empty: bool,
     /// Gone once the stream has ended.
     reader: Option<S::Reader>,
     watch: StreamWatch<S, C, R>,
@@ -46,7 +48,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
         let span = Some(core::mem::take(&mut self.span));
         // A stream that ended before it began still ends through the stream, where it is booked.
-        Ok(MuxReader { first: open.first, reader: Some(open.reader), watch, span })
+        let is_empty = open.first.is_none();
+        Ok(MuxReader { first: open.first, is_empty, reader: Some(open.reader), watch, span })
     }
 }
 
@@ -62,7 +65,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> Stream for MuxReader<S, C, R> {
         if let Some(first) = this.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        match Pin::new(reader).poll_next(task) {
+        let next = if this.is_empty { Poll::Ready(None) } else { Pin::new(reader).poll_next(task) };
+        match next {
             Poll::Ready(Some(Ok(chunk))) => {
                 this.watch.on_progress();
                 Poll::Ready(Some(Ok(chunk)))
