@@ -85,7 +85,8 @@ async fn check<S: LocalStorage, C: Clock, R: Rng>(
     closed: AbortSignal,
 ) {
     let Some(health_check) = &member.health_check else { return };
-    if !member.enter() {
+    // Another check of the same round may have closed the mux a moment ago.
+    if closed.is_aborted() || !member.enter() {
         return;
     }
     let _in_flight = InFlight(&member);
