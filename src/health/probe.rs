@@ -1,5 +1,7 @@
 //! A backend's health, shared between calls, and its one probe slot.
 
+use core::fmt;
+
 use super::transition::State;
 use super::{Cooldown, Observation, Stamp, Standing, Transition};
 use crate::error::StorageError;
@@ -7,7 +9,7 @@ use crate::sync::{AtomicBool, AtomicU64, Lock, Ordering};
 use crate::time::Instant;
 
 /// The state machine behind a lock, with what calls must read in front of it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Health {
     /// The stamp, for calls that only look.
     word: AtomicU64,
@@ -96,6 +98,17 @@ impl Health {
     /// A copy of the state for reports.
     pub(crate) fn observe(&self) -> Observation {
         self.state.with(|state| state.observe())
+    }
+}
+
+impl fmt::Debug for Health {
+    /// Writes a copy, since the last error is foreign code and must not be written under the lock.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.observe();
+        f.debug_struct("Health")
+            .field("state", &state)
+            .field("probing", &self.probing.load(Ordering::Relaxed))
+            .finish()
     }
 }
 
