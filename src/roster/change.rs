@@ -72,6 +72,11 @@ impl<S: LocalStorage> Rosters<S> {
         let newcomer = Arc::new(Member::new(backend, seed));
         self.replace(|roster| {
             admit(roster.members(), &newcomer.name)?;
+            if self.mode == MuxMode::Weighted {
+                let weights = roster.members().iter().map(|member| active_weight(member));
+                check_sum(weights.chain([newcomer.weight()]))
+                    .map_err(|error| error.with_backend(&newcomer.name))?;
+            }
             Ok((roster.with(newcomer.clone(), self.mode), ()))
         })
     }
@@ -109,7 +114,7 @@ impl<S> Rosters<S> {
             let member = roster.member(at).ok_or_else(|| not_found(name))?;
             if self.mode == MuxMode::Weighted {
                 let with_new = |(index, each): (usize, &Arc<Member<S>>)| {
-                    if index == at { Some(weight) } else { each.weight() }
+                    if index == at { Some(weight) } else { active_weight(each) }
                 };
                 check_sum(roster.members().iter().enumerate().map(with_new))
                     .map_err(|error| error.with_backend(&member.name))?;
@@ -174,6 +179,11 @@ fn admit<S>(members: &[Arc<Member<S>>], name: &BackendName) -> Result<(), MuxErr
             .with_detail(alloc::format!("a mux takes {MAX_BACKENDS} backends")));
     }
     Ok(())
+}
+
+/// The weight of a backend that takes new calls.
+fn active_weight<S>(member: &Member<S>) -> Option<Weight> {
+    member.weight().filter(|_| !member.is_draining())
 }
 
 /// Whether anyone would get traffic.
