@@ -31,7 +31,7 @@ pub(super) struct Record {
 impl Record {
     /// Books the outcome, frees what is held, then tells who watches.
     ///
-    /// In this order: a watcher that panics must not leave a count behind.
+    /// In this order: a watcher that panics must not leave a count behind, nor a sink an open span.
     fn close<S: LocalStorage, C: Clock, R: Rng>(
         &mut self,
         engine: &Engine<S, C, R>,
@@ -49,10 +49,10 @@ impl Record {
         let change = engine.judge(member, outcome, error, now, self.seen);
         self.free_probe(member);
         member.leave();
-        engine.tell(member, change, error);
         if let Some(span) = self.span.take() {
             end_attempt_span(&span, outcome, latency);
         }
+        engine.tell(member, change, error);
     }
 
     /// The call was dropped, or the backend panicked: nobody's fault, but nothing may stay held.
