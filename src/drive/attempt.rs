@@ -196,9 +196,14 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         if !member.enter() {
             return None;
         }
+        let mut probing = probing;
         if probing && !member.health.begin_probe(now) {
-            member.leave();
-            return None;
+            probing = false;
+            // Whoever has the slot may have found it well by now, and not yet have let go.
+            if !member.health.stamp().is_up() {
+                member.leave();
+                return None;
+            }
         }
         let record = Record {
             index,

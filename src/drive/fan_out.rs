@@ -50,18 +50,22 @@ impl<F: Future> FanOut<F> {
 
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// Opens an attempt on each of `targets` that takes it; nothing is asked before the first poll.
+    /// One of `asked_anyway` is asked also where another call turns out to be probing it.
     pub(super) fn fan_out<'q, Q: Request<S>>(
         &'a self,
         request: &'q Q,
         targets: BackendSet,
         probing: BackendSet,
+        asked_anyway: BackendSet,
     ) -> FanOut<impl Future<Output = Lane<'a, S, C, R, Q::Answer>> + use<'a, 'q, S, C, R, Q>> {
         let mut lanes = Vec::with_capacity(targets.len());
         for at in targets.iter() {
             let Some(member) = self.roster.member(at) else { continue };
             let index = u32::try_from(lanes.len()).unwrap_or(u32::MAX);
             let probe = probing.contains(at);
-            if let Some(attempt) = Attempt::open(self, member, index, probe, self.started) {
+            let open = |probing| Attempt::open(self, member, index, probing, self.started);
+            let anyway = probe && asked_anyway.contains(at);
+            if let Some(attempt) = open(probe).or_else(|| anyway.then(|| open(false)).flatten()) {
                 lanes.push((at, Some(Box::pin(attempt.run(self, request)))));
             }
         }

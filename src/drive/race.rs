@@ -7,6 +7,7 @@ use core::task::Poll;
 use super::attempt::{Failure, Served};
 use super::{Call, Request};
 use crate::error::StorageError;
+use crate::mode::BackendSet;
 use crate::port::{Clock, LocalStorage};
 use crate::rng::Rng;
 use crate::stats::Outcome;
@@ -24,7 +25,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         request: &Q,
     ) -> Result<Served<'a, S, C, R, Q::Answer>, StorageError> {
         let view = self.roster.view(self.started);
-        let mut lanes = self.fan_out(request, view.up.union(view.probe), view.probe);
+        let mut lanes =
+            self.fan_out(request, view.up.union(view.probe), view.probe, BackendSet::EMPTY);
         let asked = lanes.places().count();
         let mut negative: Option<Served<'a, S, C, R, Q::Answer>> = None;
         let mut failures: Vec<(usize, Failure)> = Vec::new();

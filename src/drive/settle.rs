@@ -49,17 +49,21 @@ pub(super) struct Targets {
     pub(super) asked: BackendSet,
     pub(super) probing: BackendSet,
     pub(super) skipped: BackendSet,
+    /// The origin, where it decides: asked whatever its health.
+    decides: BackendSet,
 }
 
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// Who a write goes to: all that are usable, and the origin in any case where it decides.
     pub(super) fn targets(&self, quorum: Quorum) -> Targets {
         let view = self.roster.view(self.started);
-        let mut asked = view.up.union(view.probe);
+        let mut decides = BackendSet::EMPTY;
         if let (Quorum::Origin, Some(origin)) = (quorum, self.roster.origin()) {
-            asked.insert(origin);
+            decides.insert(origin);
         }
-        Targets { asked, probing: view.probe, skipped: self.roster.active().minus(asked) }
+        let asked = view.up.union(view.probe).union(decides);
+        let skipped = self.roster.active().minus(asked);
+        Targets { asked, probing: view.probe, skipped, decides }
     }
 
     /// Sends a write to all, waits for all, and answers by the quorum.
@@ -91,7 +95,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         targets: &Targets,
         mut stored: impl FnMut(usize, Served<'a, S, C, R, Q::Answer>),
     ) -> Vec<LaneEnd> {
-        let mut lanes = self.fan_out(request, targets.asked, targets.probing);
+        let mut lanes = self.fan_out(request, targets.asked, targets.probing, targets.decides);
         let opened: BackendSet = lanes.places().collect();
         let mut failures: Vec<(usize, Failure)> = Vec::new();
         poll_fn(|task| {
@@ -113,7 +117,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
                 None if member.is_draining() => continue,
                 None => End::Skipped(why_skipped(member)),
             };
-            let is_origin = self.roster.origin() == Some(at);
+            // Where the origin drains on the way in, the next in the order takes its place.
+            let is_origin = ends.is_empty();
             ends.push(LaneEnd { at, name: member.name.clone(), index, is_origin, end });
             index += u32::from(opened.contains(at));
         }

@@ -73,7 +73,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
                 });
                 let ends = ends.await;
                 opened.sort_by_key(|(at, _)| *at);
-                let origin = self.roster.origin();
+                let origin = ends.iter().find(|lane| lane.is_origin).map(|lane| lane.at);
                 for (at, served) in opened {
                     let (writer, cx, attempt) = served.keep(shared);
                     let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
