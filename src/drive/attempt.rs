@@ -237,6 +237,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
             clock: &engine.clock,
             rng: &engine.rng,
             signal: &call.signal,
+            deadline: call.cx.deadline(),
             meter: engine.watchers.meter.as_deref(),
         };
         let (this, member) = (&self, self.member);

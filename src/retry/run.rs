@@ -9,6 +9,7 @@ use super::timeout::{Bounded, NEVER, bounded};
 use crate::port::{Attribute, Clock, Meter};
 use crate::rng::Rng;
 use crate::sync::AbortSignal;
+use crate::time::Instant;
 
 /// One call of the function.
 ///
@@ -83,7 +84,7 @@ pub const fn retry<'a, C, R>(
     clock: &'a C,
     rng: &'a R,
 ) -> Retry<'a, C, R> {
-    Retry { tries: Tries { options, clock, rng, signal: &NEVER, meter: None } }
+    Retry { tries: Tries { options, clock, rng, signal: &NEVER, deadline: None, meter: None } }
 }
 
 /// A run that has not begun. Made by [`retry`].
@@ -168,14 +169,17 @@ impl<'a, C: Clock, R: Rng> Retry<'a, C, R> {
 
 /// The engine under [`Retry`].
 ///
-/// It reads no clock, draws no random number and allocates nothing unless a retry is due.
+/// It reads no clock, draws no random number and allocates nothing unless a retry is due, and even
+/// then reads the clock only where there is a deadline.
 pub(crate) struct Tries<'a, C, R> {
     /// Validated by whoever took them in. No attempts at all count as one.
     pub(crate) options: &'a RetryOptions,
-    /// Asked for sleeps only.
+    /// Asked for sleeps, and for the time where there is a deadline.
     pub(crate) clock: &'a C,
     pub(crate) rng: &'a R,
     pub(crate) signal: &'a AbortSignal,
+    /// A wait that would not be over before this instant is not begun: the last error stands.
+    pub(crate) deadline: Option<Instant>,
     pub(crate) meter: Option<&'a dyn Meter>,
 }
 
@@ -210,9 +214,14 @@ impl<C: Clock, R: Rng> Tries<'_, C, R> {
                 self.count("exhausted");
                 return Err(RetryError::Exhausted { attempts: attempt, last });
             }
+            let delay = delays.next(self.rng);
+            let comes_too_late = |deadline| self.clock.now() + delay >= deadline;
+            if self.deadline.is_some_and(comes_too_late) {
+                self.count("exhausted");
+                return Err(RetryError::Exhausted { attempts: attempt, last });
+            }
             self.count("failure");
             drop(last);
-            let delay = delays.next(self.rng);
             self.record_delay(delay);
             if !delay.is_zero() {
                 let wait = bounded(self.clock, Some(delay), self.signal, pending::<()>());
