@@ -7,7 +7,7 @@ use crate::key::validate_key;
 use crate::mode::{Plan, plan};
 use crate::port::{Clock, LocalStorage, OpContext};
 use crate::rng::Rng;
-use crate::roster::Roster;
+use crate::roster::{MAX_DEPTH, Roster};
 use crate::sync::{AbortSignal, Arc, Ordering};
 use crate::time::Instant;
 
@@ -28,7 +28,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     ///
     /// # Errors
     ///
-    /// `BACKEND_ABORTED` where the caller has given up already, `UNSUPPORTED` where not every
+    /// `BACKEND_ABORTED` where the caller has given up already, `RECURSION_DEPTH_EXCEEDED` where
+    /// the call has come through eight muxes already, `UNSUPPORTED` where not every
     /// backend has the operation, `INVALID_KEY` for a key that not every backend takes,
     /// `ALL_BACKENDS_DOWN` where there is none.
     pub(crate) fn start<Q: Request<S>>(
@@ -40,6 +41,11 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         let span = CallSpan::open(&engine.watchers, Q::OPERATION, settings.mode, request.key(), cx);
         if cx.is_aborted() {
             return Err(MuxError::new(MuxCode::BackendAborted).with_mode(settings.mode).into());
+        }
+        // What is nested may have grown since it was nested, or lead back to where it came from.
+        if usize::from(cx.level()) >= MAX_DEPTH {
+            let error = MuxError::new(MuxCode::RecursionDepthExceeded);
+            return Err(error.with_mode(settings.mode).into());
         }
         let roster = engine.rosters.load();
         if roster.members().is_empty() {

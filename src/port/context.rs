@@ -25,6 +25,8 @@ pub struct OpContext {
     signal: AbortSignal,
     deadline: Option<Instant>,
     parent: Option<SpanHandle>,
+    /// How many muxes the operation has come through.
+    level: u8,
     scope: Scope,
 }
 
@@ -42,7 +44,13 @@ impl OpContext {
     /// A context with nothing in it.
     #[must_use]
     pub const fn new() -> Self {
-        Self { signal: AbortSignal::never(), deadline: None, parent: None, scope: Scope::Caller }
+        Self {
+            signal: AbortSignal::never(),
+            deadline: None,
+            parent: None,
+            level: 0,
+            scope: Scope::Caller,
+        }
     }
 
     /// The same with a signal that gives the operation up.
@@ -53,7 +61,8 @@ impl OpContext {
     }
 
     /// The same with an instant, of the clock of the mux, after which the caller no longer waits.
-    /// A mux treats its passing as the caller's abort.
+    /// A mux treats its passing as the caller's abort. It goes on to every mux on the way, so muxes
+    /// that are nested must share one clock, or clocks of one epoch.
     #[must_use]
     pub const fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
@@ -102,12 +111,18 @@ impl OpContext {
         self.parent.as_ref()
     }
 
+    /// How many muxes the operation has come through before it reaches the one that asks.
+    pub(crate) const fn level(&self) -> u8 {
+        self.level
+    }
+
     /// A context for one try under this one, with its own end.
     pub(crate) fn child(&self, parent: Option<SpanHandle>) -> Self {
         Self {
             signal: self.signal(),
             deadline: self.deadline,
             parent,
+            level: self.level.saturating_add(1),
             scope: Scope::Try(Lock::new(None)),
         }
     }
