@@ -1,0 +1,14 @@
+//! Attempts to break the core: rude backends and watchers, dropped futures, races, odd nestings.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod clockwork;
+mod drops;
+mod nesting;
+mod reentrancy;
+mod rigged;
+mod rude_backends;
+mod send;
+mod threads;
+mod weights;
