@@ -2,7 +2,7 @@
 
 use crate::action::Request;
 use crate::attempt::{Attempt, Caller};
-use crate::fail::{Answer, Fail, MuxFail, UNSUPPORTED};
+use crate::fail::{Answer, Fail, INVALID_KEY, MuxFail, UNSUPPORTED};
 use crate::fan_out::{Race, Settle};
 use crate::member::Outcome;
 use crate::modes::{Turn, Way, next, way};
@@ -79,7 +79,7 @@ impl Call {
         Some(ended)
     }
 
-    /// AB-3, MX-1, MX-5: what no backend sees is refused first.
+    /// AB-3, DR-5, MX-1, MX-5, P-7: what no backend sees is refused first.
     fn start(&mut self, world: &mut World, caller: Caller) -> Result<(), Fail> {
         self.span = world.call(&self.request);
         if caller.gone {
@@ -87,8 +87,14 @@ impl Call {
         }
         let way = way(world.setup.mode, &self.request);
         let conditional = matches!(self.request, Request::SetIf(..));
-        if conditional && way == (Way::All { origin_decides: false }) && !world.roster.is_empty() {
+        if world.roster.is_empty() {
+            return Err(world.all_down(0).into());
+        }
+        if conditional && way == (Way::All { origin_decides: false }) {
             return Err(UNSUPPORTED);
+        }
+        if self.request.key() == Some("") {
+            return Err(INVALID_KEY);
         }
         world.totals.calls += 1;
         self.seats = world.seats();

@@ -3,7 +3,7 @@
 
 use std::mem::replace;
 
-use crate::action::{Action, MILLI, Patience, Request, SLOTS, Setup, Value};
+use crate::action::{Action, MILLI, Patience, SLOTS, Setup, Value};
 use crate::attempt::Caller;
 use crate::call::{Call, Ended};
 use crate::checks::Checks;

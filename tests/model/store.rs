@@ -8,7 +8,7 @@ use bytes::Bytes;
 use storage_mux::Operation;
 
 use crate::action::{If, MILLI, Request, Trouble};
-use crate::fail::{ABORTED, Answer, Blob, Fail, INVALID_KEY, NOT_FOUND};
+use crate::fail::{ABORTED, Answer, Blob, Fail, NOT_FOUND};
 
 /// The longest chunk of a read stream.
 const CHUNK: usize = 64 * 1024;
@@ -113,9 +113,6 @@ impl Store {
     fn serve(&mut self, request: &Request, aborted: bool) -> Result<Answer, Fail> {
         if aborted {
             return Err(ABORTED);
-        }
-        if request.key() == Some("") {
-            return Err(INVALID_KEY);
         }
         self.answer(request)
     }
