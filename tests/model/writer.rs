@@ -155,6 +155,7 @@ impl Writer {
             ready &= part.step(world, caller, step);
         }
         if let Some(fail) = self.fail_if_doomed(world) {
+            world.hang_up(self.span);
             return Some(Err(fail));
         }
         if !ready {
@@ -208,7 +209,6 @@ impl Writer {
                 part.finish(world, Outcome::Abort, None);
             }
         }
-        world.hang_up(self.span);
         let fail = fail.unwrap_or_else(|| world.all_down(0).into());
         self.state = State::Failed(fail.clone());
         Some(fail)
