@@ -1,9 +1,10 @@
 //! Retries in place: through the retry module, and only where they may help.
 
-use storage_mux::retry::RetryOptions;
+use storage_mux::retry::{Backoff, Jitter, RetryOptions};
 use storage_mux::sim::{FakeClock, Fault, run};
 use storage_mux::{
-    Backend, MemoryStorage, MuxCode, SeededRng, SharedStorage, StorageError, StorageMux,
+    Backend, Clock, MemoryStorage, MuxCode, OpContext, SeededRng, SharedStorage, StorageError,
+    StorageMux,
 };
 
 use crate::support::{World, ms, plain};
@@ -107,4 +108,43 @@ fn an_outage_of_a_nested_mux_is_not_retried_in_place_but_moves_on() {
     assert_eq!(clock.timers_made(), 0);
     let cause = outer.stats().backends[0].last_error.clone().expect("the inner outage");
     assert!(cause.is_mux(MuxCode::AllBackendsDown));
+}
+
+/// Case RT-02. Spec: RC-1, FO-3
+#[test]
+fn a_wait_that_would_outlast_the_deadline_is_not_begun() {
+    for (backends, served_by) in [(1, None), (2, Some("from b"))] {
+        let every_three_seconds = RetryOptions::new()
+            .with_max_attempts(10)
+            .with_backoff(Backoff::constant(ms(3_000)))
+            .with_jitter(Jitter::None);
+        let world = World::new(backends, plain().with_retry(every_three_seconds));
+        world.stores[0].set_always(busy());
+        if backends == 2 {
+            world.put(1, "k", "from b");
+        }
+        let cx = OpContext::new().with_deadline(world.clock.now() + ms(5_000));
+        let result = world.run(world.mux.with(&cx).get("k"));
+        assert_eq!((world.now_ms(), world.calls()[0]), (3_000, 2));
+        assert_eq!(result.as_deref().ok(), served_by.map(str::as_bytes));
+        if let Err(error) = result {
+            let cause = error.as_mux().and_then(|error| error.cause());
+            assert_eq!(cause, Some(&StorageError::http(503)), "the real failure is told");
+        }
+    }
+}
+
+/// Case RT-02. Spec: RC-1
+#[test]
+fn a_wait_that_ends_before_the_deadline_is_waited_for() {
+    let once_more =
+        RetryOptions::new().with_backoff(Backoff::constant(ms(50))).with_jitter(Jitter::None);
+    for (deadline, calls) in [(51, 2), (50, 1)] {
+        let world = World::new(1, plain().with_retry(once_more.clone()));
+        world.put(0, "k", "v");
+        world.stores[0].push(busy());
+        let cx = OpContext::new().with_deadline(world.clock.now() + ms(deadline));
+        let result = world.run(world.mux.with(&cx).get("k"));
+        assert_eq!((result.is_ok(), world.calls()[0]), (calls == 2, calls), "{deadline} ms");
+    }
 }
