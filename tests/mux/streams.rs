@@ -55,6 +55,19 @@ fn a_read_stream_that_breaks_after_its_first_chunk_gives_one_error_and_then_ends
     world.assert_at_rest();
 }
 
+/// Case ST-07. Spec: SM-5
+#[test]
+fn a_backend_that_has_ended_its_stream_is_not_polled_again() {
+    let world = World::new(1, plain());
+    world.put(0, "k", "");
+    // What would come of a second poll after the end.
+    world.stores[0].push_stream(StreamFault::new(1, broken()));
+    let read = world.run(async { text(world.mux.get_stream("k").await?.collect().await) });
+    assert_eq!(read.as_deref(), Ok(""));
+    assert_eq!((world.backend(0).hits, world.backend(0).errors), (1, 0));
+    world.assert_at_rest();
+}
+
 /// Case TC-04. Spec: SM-3
 #[test]
 fn the_timeout_of_a_stream_is_between_chunks_and_not_over_the_whole() {
