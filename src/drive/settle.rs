@@ -113,8 +113,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             let end = match failure.map(|found| failures.swap_remove(found).1) {
                 Some(failure) => End::Failed(failure.outcome, failure.error),
                 None if opened.contains(at) => End::Stored,
-                // One that drains on the way in is leaving: it lacks nothing that it should have.
-                None if member.is_draining() => continue,
+                // One that began to drain on the way in was never skipped for being down.
+                None if targets.asked.contains(at) && member.is_draining() => continue,
                 None => End::Skipped(why_skipped(member)),
             };
             // Where the origin drains on the way in, the next in the order takes its place.

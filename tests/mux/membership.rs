@@ -129,3 +129,20 @@ fn calls_in_flight_keep_the_set_they_started_with() {
     assert_eq!(call.expect("b, as when it started"), "from b");
     assert_eq!(newcomer.calls(), 0);
 }
+
+/// Spec: MI-3, MU-3
+#[test]
+fn a_peer_that_was_skipped_is_named_although_it_leaves_before_the_write_has_ended() {
+    let world = World::new(2, mode(MuxMode::Mirror));
+    world.take_down(0);
+    world.stores[1].push(Fault::Delay(ms(100)));
+    let leave = async {
+        world.clock.sleep(ms(50)).await;
+        world.mux.drain("a").await
+    };
+    let (set, left) = world.run(join(world.mux.set("k", "v"), leave));
+    assert!(set.is_ok() && left.is_ok());
+    let partial = world.events_of("storage-mux.fanout-partial");
+    let [Event::FanoutPartial { failed, .. }] = &partial[..] else { panic!("{partial:?}") };
+    assert_eq!(failed[..], ["a".into()]);
+}
