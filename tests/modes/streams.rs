@@ -25,8 +25,11 @@ fn broken() -> Fault {
     Fault::Fail(StorageError::http(500))
 }
 
-/// The ways in which a stream can fail before its first chunk has passed.
-const EARLY: [(&str, fn(&Store)); 3] = [
+/// A way in which a store lets a stream fail.
+type Early = (&'static str, fn(&Store));
+
+/// Those that come before the first chunk has passed.
+const EARLY: [Early; 3] = [
     ("at the opening", |store| store.push(broken())),
     ("at the first chunk", |store| store.push_stream(StreamFault::new(0, broken()))),
     ("in silence", |store| store.push_stream(StreamFault::new(0, Fault::Hang))),
