@@ -36,6 +36,8 @@ pub(crate) struct Setup {
     pub(crate) checked: Vec<bool>,
     /// Whether all stores begin with a value under the first key.
     pub(crate) seeded: bool,
+    /// Whether the stores keep the signals that they are given, as work moved elsewhere would.
+    pub(crate) keep_signals: bool,
     pub(crate) timeout_ms: u64,
     pub(crate) tries: u32,
     pub(crate) wait_ms: u64,
@@ -187,7 +189,7 @@ pub(crate) enum Action {
         slot: usize,
     },
     /// What happens to the next operation of a store that has nothing in store yet.
-    Next1 {
+    Once {
         name: Name,
         trouble: Trouble,
     },

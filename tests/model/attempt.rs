@@ -99,6 +99,11 @@ impl Attempt {
         }
     }
 
+    /// The backend, where a try of it is under way or has an answer that is not booked.
+    pub(crate) fn open_try(&self) -> Option<usize> {
+        (!matches!(self.phase, Phase::Waits(_))).then_some(self.id)
+    }
+
     /// Goes on as far as it can. A failure is booked, an answer is not yet: a stream goes on.
     pub(crate) fn poll(
         &mut self,

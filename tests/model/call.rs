@@ -53,6 +53,16 @@ impl Call {
         }
     }
 
+    /// The backends of which a try is open.
+    pub(crate) fn open_tries(&self) -> Vec<usize> {
+        match &self.driver {
+            Driver::New => Vec::new(),
+            Driver::InTurn(turn) => turn.current.iter().filter_map(Attempt::open_try).collect(),
+            Driver::Race(race) => race.open_tries(),
+            Driver::Settle(settle) => settle.open_tries(),
+        }
+    }
+
     pub(crate) fn poll(
         &mut self,
         world: &mut World,

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use storage_mux::Instant;
+use storage_mux::{Instant, MuxMode};
 
 use crate::action::{Action, MILLI, NAMES, Name, SECOND, SLOTS, Setup, Trouble};
 use crate::compare::{compare, compare_logs};
@@ -151,9 +151,9 @@ pub(crate) fn replay(setup: &Setup, actions: &[Action]) -> Result<(), Failure> {
 }
 
 /// Makes up a case from a seed and takes it. Gives the case where it fails.
-pub(crate) fn explore(seed: u64) -> Result<usize, (Setup, Vec<Action>, Failure)> {
+pub(crate) fn explore(mode: MuxMode, seed: u64) -> Result<usize, (Setup, Vec<Action>, Failure)> {
     let mut draw = Draw::new(seed);
-    let setup = generate::setup(&mut draw);
+    let setup = generate::setup(&mut draw, mode);
     let mut pair = Pair::new(&setup);
     let mut actions = Vec::new();
     let mut result = guarded(0, || pair.sync());

@@ -38,6 +38,11 @@ impl Checks {
         usize::from(self.tick.is_some()) + self.running.iter().map(each).sum::<usize>()
     }
 
+    /// The backends of which a check is under way.
+    pub(crate) fn open_tries(&self) -> impl Iterator<Item = usize> {
+        self.running.iter().filter(|check| check.seen.is_some()).map(|check| check.id)
+    }
+
     pub(crate) fn poll(&mut self, world: &mut World) {
         let Some(interval) = self.interval else {
             self.over = true;

@@ -125,8 +125,7 @@ fn of(member: &Member, backend: &BackendStats) -> Result<(), String> {
 fn sampled_alike(expected: Option<u64>, found: Option<u64>) -> bool {
     match (expected, found) {
         (Some(expected), Some(found)) => {
-            expected > 7_200 * SECOND
-                || (found <= expected && expected - found < SECOND / 200_000)
+            expected > 7_200 * SECOND || (found <= expected && expected - found < SECOND / 200_000)
         }
         (expected, found) => expected == found,
     }
@@ -134,10 +133,14 @@ fn sampled_alike(expected: Option<u64>, found: Option<u64>) -> bool {
 
 /// What every store was asked, and what it holds.
 fn stores(model: &Model, real: &Real) -> Result<(), String> {
-    for (member, store) in model.world.members.iter().zip(&real.stores) {
+    for (id, (member, store)) in model.world.members.iter().zip(&real.stores).enumerate() {
         let named = |what| format!("{what} of store {}", member.name);
         if member.store.log.len() != store.calls() {
             same_list(&named("log"), &member.store.log, &store.log())?;
+        }
+        if model.world.setup.keep_signals {
+            let live = store.signals().iter().filter(|signal| !signal.is_aborted()).count();
+            same(&named("live signals"), &model.live_signals(id), &live)?;
         }
         let keys: Vec<&String> = member.store.values.keys().collect();
         let held = store.inner().keys();

@@ -52,6 +52,10 @@ fn waiting(lanes: &Lanes) -> usize {
     lanes.iter().filter_map(|(_, lane)| lane.as_ref()).map(Attempt::waiting).sum()
 }
 
+fn open_tries(lanes: &Lanes) -> impl Iterator<Item = usize> {
+    lanes.iter().filter_map(|(_, lane)| lane.as_ref()?.open_try())
+}
+
 fn abandon(lanes: &mut Lanes, world: &mut World) {
     lanes.iter_mut().filter_map(|(_, lane)| lane.take()).for_each(|mut lane| lane.abandon(world));
 }
@@ -76,6 +80,10 @@ impl Race {
 
     pub(crate) fn waiting(&self) -> usize {
         waiting(&self.lanes)
+    }
+
+    pub(crate) fn open_tries(&self) -> Vec<usize> {
+        open_tries(&self.lanes).chain(self.no.as_ref().and_then(Attempt::open_try)).collect()
     }
 
     pub(crate) fn abandon(&mut self, world: &mut World) {
@@ -160,6 +168,8 @@ pub(crate) struct Settle {
     /// The place of the backend that decides, where one does.
     origin: Option<Option<usize>>,
     lanes: Lanes,
+    /// Those that are not asked, since they are down.
+    skipped: Vec<usize>,
     ends: Vec<Lane>,
     answers: Vec<(usize, Answer)>,
     opened: Vec<(usize, Attempt, WriteSide)>,
@@ -179,22 +189,20 @@ impl Settle {
         places.extend(first.filter(|at| origin_decides && !places.contains(at)));
         places.sort_unstable();
         let lanes = open(world, seats, span, &places, &view.probe);
-        let ends = seats
-            .iter()
-            .enumerate()
-            .filter(|(at, seat)| seat.open && !places.contains(at))
-            .map(|(at, seat)| {
-                let last = world.members[seat.id].last_error.clone();
-                let end = End::Skipped(last.unwrap_or(crate::fail::OTHER));
-                Lane { at, id: seat.id, index: 0, end }
-            })
-            .collect();
+        let skipped = (0..seats.len()).filter(|at| seats[*at].open && !places.contains(at));
+        let skipped = skipped.collect();
         let origin = origin_decides.then_some(first);
-        Self { origin, lanes, ends, answers: Vec::new(), opened: Vec::new() }
+        let (ends, answers, opened) = (Vec::new(), Vec::new(), Vec::new());
+        Self { origin, lanes, skipped, ends, answers, opened }
     }
 
     pub(crate) fn waiting(&self) -> usize {
         waiting(&self.lanes)
+    }
+
+    pub(crate) fn open_tries(&self) -> Vec<usize> {
+        let opened = self.opened.iter().filter_map(|(_, attempt, _)| attempt.open_try());
+        open_tries(&self.lanes).chain(opened).collect()
     }
 
     pub(crate) fn abandon(&mut self, world: &mut World) {
@@ -233,6 +241,11 @@ impl Settle {
         if self.lanes.iter().any(|(_, lane)| lane.is_some()) {
             return None;
         }
+        self.ends.extend(self.skipped.iter().map(|at| {
+            let id = seats[*at].id;
+            let last = world.members[id].last_error.clone();
+            Lane { at: *at, id, index: 0, end: End::Skipped(last.unwrap_or(crate::fail::OTHER)) }
+        }));
         self.ends.sort_by_key(|lane| lane.at);
         if matches!(request, Request::SetStream(_)) {
             let (ends, mut opened) = (self.ends.clone(), std::mem::take(&mut self.opened));

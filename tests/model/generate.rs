@@ -12,15 +12,16 @@ use crate::model::{Model, Slot};
 const WEIGHTS: [Option<f64>; 5] = [Some(1.0), Some(2.5), Some(0.0), Some(9.0), None];
 const BAD_WEIGHTS: [f64; 4] = [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
-pub(crate) fn setup(draw: &mut Draw) -> Setup {
+pub(crate) fn setup(draw: &mut Draw, mode: MuxMode) -> Setup {
     loop {
         let count = draw.below(5) + 1;
         let base = draw.one(&[500, 1_000]);
         let setup = Setup {
-            mode: draw.one(&MuxMode::ALL),
+            mode,
             weights: (0..count).map(|_| draw.one(&WEIGHTS)).collect(),
             checked: (0..count).map(|_| draw.chance(50)).collect(),
             seeded: draw.chance(70),
+            keep_signals: draw.chance(50),
             timeout_ms: draw.one(&[200, 1_000]),
             tries: draw.one(&[1, 1, 2, 3]),
             wait_ms: draw.one(&[0, 50, 300]),
@@ -51,7 +52,7 @@ pub(crate) fn action(draw: &mut Draw, model: &Model) -> Action {
             let slot = draw.one(&idle);
             stream_step(draw, model, slot)
         }
-        34..56 => Action::Next1 { name: member(draw, model), trouble: trouble(draw, model) },
+        34..56 => Action::Once { name: member(draw, model), trouble: trouble(draw, model) },
         56..59 => Action::Always { name: member(draw, model), trouble: trouble(draw, model) },
         59..61 => Action::Always { name: member(draw, model), trouble: Trouble::None },
         61..66 => {

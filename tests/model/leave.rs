@@ -37,9 +37,20 @@ impl World {
         if self.find(name).is_some() {
             return Err(about("STORAGE_MUX.BACKEND_NAME_CONFLICT", name));
         }
+        if self.setup.mode == MuxMode::Weighted && !self.anyone_weighs(None, weight) {
+            return Err(about("STORAGE_MUX.INVALID_WEIGHT", name));
+        }
         self.join(name, weight, checked);
         self.told.push(Told::Added { name: name.into(), weight });
         Ok(())
+    }
+
+    /// Whether anybody would get traffic if this one had this weight.
+    fn anyone_weighs(&self, this: Option<usize>, weight: Option<f64>) -> bool {
+        let others = self.roster.iter().filter(|other| Some(**other) != this);
+        let others = others.map(|other| &self.members[*other]);
+        let active = others.filter(|other| other.draining.is_none()).map(|other| other.weight);
+        active.chain([weight]).flatten().any(|weight| weight > 0.0)
     }
 
     /// A backend has a new weight, or the old one stays in force.
@@ -50,11 +61,7 @@ impl World {
         let Some(id) = self.find(name) else {
             return Err(about("STORAGE_MUX.BACKEND_NOT_FOUND", name));
         };
-        let weighs = |other: &usize| {
-            let known = if *other == id { Some(weight) } else { self.members[*other].weight };
-            known.is_some_and(|weight| weight > 0.0)
-        };
-        if self.setup.mode == MuxMode::Weighted && !self.roster.iter().any(weighs) {
+        if self.setup.mode == MuxMode::Weighted && !self.anyone_weighs(Some(id), Some(weight)) {
             return Err(about("STORAGE_MUX.INVALID_WEIGHT", name));
         }
         let weight = weight + 0.0;

@@ -21,37 +21,69 @@ mod watch;
 mod world;
 mod writer;
 
-/// The seeds that failed once, each on a line of its own.
+use storage_mux::MuxMode;
+
+/// Cases that failed once: a mode and a seed on each line.
 const SEEDS: &str = include_str!("seeds.txt");
 
-fn check(seed: u64) -> usize {
-    let (setup, actions, failure) = match case::explore(seed) {
-        Ok(steps) => return steps,
-        Err(failed) => failed,
-    };
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Makes up one case, and prints the fewest steps that still fail where it does.
+fn check(mode: MuxMode, seed: u64) {
+    let Err((setup, actions, failure)) = case::explore(mode, seed) else { return };
     let steps = actions.len();
     let (fewer, failure) = case::shrink(&setup, actions, failure);
+    let text: String = fewer.iter().map(|action| format!("    {action:?},\n")).collect();
     panic!(
-        "seed {seed}: the mux and its model differ; {} of {steps} steps are enough:\n{setup:?}\n{}\n{}",
+        "{mode} {seed}: the mux and its model differ, by {} of {steps} steps:\n{setup:?}\n{text}\n{}\n",
         fewer.len(),
-        fewer.iter().map(|action| format!("    {action:?},\n")).collect::<String>(),
         failure.why
     );
 }
 
-#[test]
-fn the_mux_does_what_the_model_says() {
-    let cases: u64 = std::env::var("MODEL_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    let start: u64 = std::env::var("MODEL_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    for seed in start..start + cases {
-        check(seed);
-    }
+fn check_all(mode: MuxMode) {
+    let first = number("MODEL_SEED").unwrap_or(0);
+    (first..first + number("MODEL_CASES").unwrap_or(200)).for_each(|seed| check(mode, seed));
 }
 
 #[test]
-fn seeds_that_failed_once_do_not_fail_again() {
-    for line in SEEDS.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        let seed = line.split_whitespace().next().and_then(|seed| seed.parse().ok());
-        check(seed.expect("a seed"));
+fn failover_does_what_its_model_says() {
+    check_all(MuxMode::Failover);
+}
+
+#[test]
+fn round_robin_does_what_its_model_says() {
+    check_all(MuxMode::RoundRobin);
+}
+
+#[test]
+fn weighted_does_what_its_model_says() {
+    check_all(MuxMode::Weighted);
+}
+
+#[test]
+fn sticky_by_key_does_what_its_model_says() {
+    check_all(MuxMode::StickyByKey);
+}
+
+#[test]
+fn shield_does_what_its_model_says() {
+    check_all(MuxMode::Shield);
+}
+
+#[test]
+fn mirror_does_what_its_model_says() {
+    check_all(MuxMode::Mirror);
+}
+
+#[test]
+fn cases_that_failed_once_do_not_fail_again() {
+    for line in SEEDS.lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split_whitespace();
+        let mode = words.next().and_then(|mode| mode.parse().ok());
+        let seed = words.next().and_then(|seed| seed.parse().ok());
+        check(mode.expect("a mode"), seed.expect("a seed"));
     }
 }

@@ -34,6 +34,15 @@ impl Slot {
         }
     }
 
+    fn open_tries(&self) -> Vec<usize> {
+        match self {
+            Self::Free | Self::Leaving(_) => Vec::new(),
+            Self::Calling(call) => call.open_tries(),
+            Self::Reader(reader, _) => reader.open_tries(),
+            Self::Writer(writer, _) => writer.open_tries(),
+        }
+    }
+
     fn waiting(&self) -> usize {
         match self {
             Self::Free => 0,
@@ -73,6 +82,13 @@ impl Model {
         self.checks.waiting() + self.slots.iter().map(|(slot, ..)| slot.waiting()).sum::<usize>()
     }
 
+    /// How many tries of a backend are open whose signal has not aborted.
+    pub(crate) fn live_signals(&self, id: usize) -> usize {
+        let patient = self.slots.iter().filter(|(_, caller, _)| !caller.gone);
+        let tries = patient.flat_map(|(slot, ..)| slot.open_tries());
+        tries.chain(self.checks.open_tries()).filter(|open| *open == id).count()
+    }
+
     /// Timers that were made since the beginning.
     pub(crate) fn timers(&self) -> u64 {
         let stores = self.world.members.iter().map(|member| member.store.timers);
@@ -98,7 +114,7 @@ impl Model {
                 !matches!(slot(at), Slot::Free) && self.slots[*at].2 && !self.slots[*at].1.gone
             }
             Action::Drop { slot: at } => !matches!(slot(at), Slot::Free),
-            Action::Next1 { name, .. }
+            Action::Once { name, .. }
             | Action::Always { name, .. }
             | Action::Stream { name, .. }
             | Action::Edge { name, .. } => self.world.find(name).is_some(),
@@ -148,7 +164,7 @@ impl Model {
                 Slot::Reader(reader, _) => reader.abandon(world),
                 Slot::Writer(writer, _) => writer.abandon(world),
             },
-            Action::Next1 { name, trouble } => {
+            Action::Once { name, trouble } => {
                 if let Some(id) = world.find(name) {
                     world.members[id].store.next.push_back(trouble.clone());
                 }

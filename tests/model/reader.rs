@@ -35,6 +35,11 @@ impl Reader {
         matches!(self.state, State::Over)
     }
 
+    /// The backend of which a try is open.
+    pub(crate) fn open_tries(&self) -> Vec<usize> {
+        if self.is_over() { Vec::new() } else { vec![self.attempt.id] }
+    }
+
     /// Timers that are waited for.
     pub(crate) fn waiting(&self) -> usize {
         self.side.turn.waiting() + usize::from(self.limit.is_some())

@@ -84,10 +84,15 @@ pub(crate) struct Real {
     pub(crate) ended: Vec<(usize, Result<Answer, Fail>)>,
     /// Timers that the test itself has made.
     marks: u64,
+    keep_signals: bool,
 }
 
-fn store(clock: &FakeClock) -> Store {
-    FaultStorage::new(MemoryStorage::new(), clock.clone())
+fn store(clock: &FakeClock, keep_signals: bool) -> Store {
+    let store = FaultStorage::new(MemoryStorage::new(), clock.clone());
+    if keep_signals {
+        store.keep_signals();
+    }
+    store
 }
 
 fn backend(name: Name, store: &Store, weight: Option<f64>, checked: bool) -> Backend<Store> {
@@ -113,7 +118,8 @@ impl Real {
     pub(crate) fn new(setup: &Setup, names: &[Name]) -> Self {
         let clock = FakeClock::new();
         let watch = Watch::new(setup.mode);
-        let stores: Vec<Store> = setup.weights.iter().map(|_| store(&clock)).collect();
+        let keep = setup.keep_signals;
+        let stores: Vec<Store> = setup.weights.iter().map(|_| store(&clock, keep)).collect();
         if setup.seeded {
             for store in &stores {
                 let cx = OpContext::new();
@@ -149,7 +155,7 @@ impl Real {
         let slots = std::array::from_fn(|_| (Slot::Free, AbortController::new()));
         let checks = Some(Task::new(mux.health_checks()));
         let (ended, mux) = (Vec::new(), Some(mux));
-        Self { clock, watch, mux, stores, slots, checks, ended, marks: 0 }
+        Self { clock, watch, mux, stores, slots, checks, ended, marks: 0, keep_signals: keep }
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -226,7 +232,7 @@ impl Real {
             Action::Close { slot } => self.resume(*slot, |kept| write(kept, None)),
             Action::Abort { slot, .. } => self.slots[*slot].1.abort(),
             Action::Drop { slot } => self.slots[*slot].0 = Slot::Free,
-            Action::Next1 { name, trouble } => {
+            Action::Once { name, trouble } => {
                 of(name).expect("it belongs to the mux").push(fault(trouble));
             }
             Action::Always { name, trouble } => {
@@ -237,7 +243,7 @@ impl Real {
                 of(name).expect("it belongs to the mux").push_stream(fault);
             }
             Action::Add { name, weight, checked } => {
-                let store = store(&self.clock);
+                let store = store(&self.clock, self.keep_signals);
                 let added = self.mux().add_backend(backend(name, &store, *weight, *checked));
                 added.map_err(|error| Fail::seen_mux(&error))?;
                 self.stores.push(store);

@@ -132,6 +132,12 @@ impl Writer {
         !matches!(self.state, State::Open)
     }
 
+    /// The backends of which a try is open.
+    pub(crate) fn open_tries(&self) -> Vec<usize> {
+        let open = self.parts.iter().filter(|part| part.side.is_some());
+        open.map(|part| part.attempt.id).collect()
+    }
+
     /// Timers that are waited for.
     pub(crate) fn waiting(&self) -> usize {
         let side = |part: &Part| part.side.as_ref().map_or(0, |side| side.turn.waiting());

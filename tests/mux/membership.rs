@@ -144,5 +144,5 @@ fn a_peer_that_was_skipped_is_named_although_it_leaves_before_the_write_has_ende
     assert!(set.is_ok() && left.is_ok());
     let partial = world.events_of("storage-mux.fanout-partial");
     let [Event::FanoutPartial { failed, .. }] = &partial[..] else { panic!("{partial:?}") };
-    assert_eq!(failed[..], ["a".into()]);
+    assert_eq!(failed[..], [storage_mux::BackendName::from("a")]);
 }
