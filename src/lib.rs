@@ -54,7 +54,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `std` | lock-free snapshots, conversions from `std::io::Error` |
-//! | `tokio` | `runtime::tokio`: clock and entropy for the tokio runtime |
+//! | `tokio` | `runtime::tokio`: clock, entropy and an event channel for the tokio runtime |
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend |
 //! | `serde` | options from a configuration file, statistics and events to one |
 //! | `defmt` | `defmt::Format` for errors, events and statistics |

@@ -12,6 +12,8 @@ pub mod tokio;
 #[cfg(all(feature = "object-store", feature = "tokio"))]
 mod tokio_blocking;
 #[cfg(feature = "tokio")]
+mod tokio_events;
+#[cfg(feature = "tokio")]
 mod tokio_health;
 
 #[cfg(all(feature = "object-store", not(feature = "tokio")))]

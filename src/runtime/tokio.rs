@@ -19,6 +19,7 @@ use core::time::Duration;
 use ::tokio::time;
 
 pub use super::std_entropy::entropy_seed;
+pub use super::tokio_events::TokioBroadcast;
 pub use super::tokio_health::{HealthCheckGuard, spawn_health_checks};
 use crate::port::Clock;
 use crate::time::Instant;
