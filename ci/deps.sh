@@ -54,10 +54,16 @@ for target in wasm32-unknown-unknown "$host"; do
 done
 only std "$host" "${std[@]}"
 only tokio "$host" "${std[@]}" tokio
+only tracing thumbv7m-none-eabi "${bare[@]}" tracing tracing-core
+only tracing "$host" "${hosted[@]}" tracing tracing-core
+only opentelemetry "$host" "${std[@]}" opentelemetry
 
 # The lists above leave no room for a runtime; this says it in so many words.
 never "serde,defmt,sim,std" "$host" "${runtimes[@]}" "${stores[@]}" "${telemetry[@]}"
 never tokio "$host" "${stores[@]}" "${telemetry[@]}" mio socket2
+# Neither ecosystem of telemetry brings the other, an SDK or a runtime.
+never tracing "$host" "${runtimes[@]}" "${stores[@]}" opentelemetry log tracing-subscriber
+never opentelemetry "$host" "${runtimes[@]}" "${stores[@]}" tracing log opentelemetry_sdk
 # The store's clouds bring a client, a TLS library and a runtime; whoever wants one asks for it.
 never object-store "$host" "${runtimes[@]}" opendal reqwest hyper rustls ring aws-lc-rs quick-xml
 

@@ -42,7 +42,7 @@
 //! | roster | `roster` | who belongs to a mux, as snapshots |
 //! | drivers | `drive` | futures that carry decisions out; no runtime, no spawn |
 //! | mux | `mux` | options, builder, operations, reports |
-//! | bindings | `runtime` `backend` | a clock per runtime, foreign storages; no decisions |
+//! | bindings | `runtime` `backend` `telemetry` | a clock per runtime, foreign storages, who watches; no decisions |
 //!
 //! Beside the layers: [`MemoryStorage`], [`conformance`] and `sim`.
 //!
@@ -56,6 +56,8 @@
 //! | `std` | lock-free snapshots, conversions from `std::io::Error` |
 //! | `tokio` | `runtime::tokio`: clock, entropy and an event channel for the tokio runtime |
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend |
+//! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
+//! | `opentelemetry` | `telemetry`: spans and metrics for any OpenTelemetry provider |
 //! | `serde` | options from a configuration file, statistics and events to one |
 //! | `defmt` | `defmt::Format` for errors, events and statistics |
 //! | `sim` | fake clock, scripted storage, recorders and a deterministic executor, for tests |
@@ -94,6 +96,8 @@ pub mod runtime;
 pub mod sim;
 mod stats;
 mod sync;
+#[cfg(any(feature = "tracing", feature = "opentelemetry"))]
+pub mod telemetry;
 mod time;
 
 pub use drive::{MuxReader, MuxWriter};
