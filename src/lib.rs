@@ -107,7 +107,9 @@ pub use error::{
 };
 pub use key::validate_key;
 pub use memory::{MemoryReader, MemoryStorage, MemoryWriter};
-pub use mux::{BackendStats, BackendStatus, MuxBuilder, MuxOptions, MuxStats, StorageMux, With};
+pub use mux::{
+    BackendStats, BackendStatus, MuxBuilder, MuxOptions, MuxStats, StorageMux, WeakStorageMux, With,
+};
 pub use mux_mode::MuxMode;
 pub use name::BackendName;
 pub use port::{

@@ -51,14 +51,18 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         if roster.members().is_empty() {
             return Err(engine.all_down(0).into());
         }
-        if !roster.capabilities().contains(Q::OPERATION)
-            && !roster.capabilities_now(settings.mode).contains(Q::OPERATION)
-        {
+        // A backend that is a mux may have changed since it joined.
+        let capabilities = if roster.depth() > 0 {
+            roster.capabilities_now(settings.mode)
+        } else {
+            roster.capabilities()
+        };
+        if !capabilities.contains(Q::OPERATION) {
             return Err(StorageError::unsupported()
                 .with_detail("not every backend of the mux has this operation"));
         }
         if let Some(key) = request.key() {
-            validate_key(key, roster.capabilities().max_key_bytes())?;
+            validate_key(key, capabilities.max_key_bytes())?;
         }
         engine.totals.calls.fetch_add(1, Ordering::Relaxed);
         let started = engine.clock.now();

@@ -26,7 +26,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
     /// with `HEALTHCHECK_FAILED` as the cause; one that passes brings it back at once.
     ///
     /// The future ends when the mux is closed or its last handle is dropped, and no check starts
-    /// after that. It keeps no handle of its own. Dropping it stops the checks.
+    /// after that. It keeps no handle of its own. Dropping it stops the checks. Each call of this
+    /// makes a schedule of its own, so run one. A check that panics ends its schedule with it.
     pub fn health_checks(&self) -> impl Future<Output = ()> + use<S, C, R> {
         run(self.engine.clone(), self.alive.0.signal())
     }

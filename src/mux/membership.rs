@@ -2,7 +2,7 @@
 
 use super::operations::PLAIN;
 use super::{StorageMux, With};
-use crate::error::MuxError;
+use crate::error::{MuxCode, MuxError};
 use crate::port::{Clock, Event, LocalStorage, OpContext};
 use crate::rng::Rng;
 use crate::roster::{Backend, Draining};
@@ -68,7 +68,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> With<'_, S, C, R> {
     /// # Errors
     ///
     /// `BACKEND_NOT_FOUND`; `BACKEND_ABORTED` where the caller no longer waits. The backend stays
-    /// draining then.
+    /// draining then, or was left as it is where the caller had aborted before.
     pub async fn drain(&self, name: &str) -> Result<(), MuxError> {
         self.mux.drained(name, self.cx).await.map(|_| ())
     }
@@ -91,6 +91,10 @@ impl<S: LocalStorage, C: Clock, R: Rng> With<'_, S, C, R> {
 impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
     async fn drained(&self, name: &str, cx: &OpContext) -> Result<Draining<S>, MuxError> {
         let engine = &*self.engine;
+        if cx.is_aborted() {
+            let aborted = MuxError::new(MuxCode::BackendAborted).with_backend(&name.into());
+            return Err(aborted.with_detail("it was not asked to drain"));
+        }
         let draining = engine.rosters.drain(name, engine.clock.now())?;
         let member = &draining.member;
         if draining.started_now {

@@ -14,11 +14,13 @@ mod membership;
 mod operations;
 mod options;
 mod report;
+mod weak;
 
 pub use builder::MuxBuilder;
 pub use operations::With;
 pub use options::MuxOptions;
 pub use report::{BackendStats, BackendStatus, MuxStats};
+pub use weak::WeakStorageMux;
 
 use core::fmt;
 

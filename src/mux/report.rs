@@ -35,7 +35,8 @@ pub enum BackendStatus {
 pub struct MuxStats {
     /// The mode.
     pub mode: MuxMode,
-    /// Calls that were not refused before a backend was chosen.
+    /// Calls that were begun, those that found no usable backend among them; not those that were
+    /// refused as aborted, unsupported, nested too deeply or for their key.
     pub total_calls: u64,
     /// Moves of a call from one backend to the next.
     pub total_failovers: u64,

@@ -73,6 +73,8 @@ pub(crate) struct Member<S> {
     pub(crate) storage: S,
     /// As it was on joining, so that making a snapshot runs no foreign code.
     pub(crate) capabilities: Capabilities,
+    /// Likewise, and so that a mux that was added to itself can tell how deep it is.
+    pub(crate) depth: usize,
     pub(crate) health_check: Option<HealthCheck>,
     pub(crate) health: Health,
     pub(crate) counters: Counters,
@@ -93,6 +95,7 @@ impl<S> Member<S> {
     {
         Self {
             capabilities: backend.storage.capabilities(),
+            depth: backend.storage.depth(),
             name: backend.name,
             storage: backend.storage,
             health_check: backend.health_check,

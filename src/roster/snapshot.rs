@@ -13,6 +13,9 @@ use crate::port::{Capabilities, LocalStorage};
 use crate::sync::Arc;
 use crate::time::Instant;
 
+/// What nobody rules out: a mux that is empty for the moment refuses nothing for good.
+const NOBODY: Capabilities = Capabilities::all(u32::MAX);
+
 /// The members at one moment, in the order of the mux, and how they stood then.
 #[derive(Debug)]
 pub(crate) struct Roster<S> {
@@ -24,6 +27,7 @@ pub(crate) struct Roster<S> {
     down: BackendSet,
     capabilities: Capabilities,
     weights: Weights,
+    depth: usize,
 }
 
 impl<S> Roster<S> {
@@ -33,7 +37,7 @@ impl<S> Roster<S> {
             .iter()
             .map(|member| member.capabilities)
             .reduce(Capabilities::intersection)
-            .unwrap_or(Capabilities::none(0));
+            .unwrap_or(NOBODY);
         let (mut up, mut down) = (BackendSet::EMPTY, BackendSet::EMPTY);
         for (at, member) in members.iter().enumerate().filter(|(_, each)| !each.is_draining()) {
             if member.health.stamp().is_up() { up.insert(at) } else { down.insert(at) }
@@ -44,7 +48,8 @@ impl<S> Roster<S> {
             Weights::none()
         };
         let capabilities = mode::capabilities(mode, capabilities);
-        Self { members, index, up, down, capabilities, weights }
+        let depth = members.iter().map(|member| member.depth).max().unwrap_or(0);
+        Self { members, index, up, down, capabilities, weights, depth }
     }
 
     /// The same members as they stand now.
@@ -97,6 +102,11 @@ impl<S> Roster<S> {
         self.capabilities
     }
 
+    /// How many muxes were nested in the deepest member when it joined.
+    pub(crate) const fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// What every member can do now. A member that is a mux may have changed since it joined.
     pub(crate) fn capabilities_now(&self, mode: MuxMode) -> Capabilities
     where
@@ -104,7 +114,7 @@ impl<S> Roster<S> {
     {
         let each = self.members.iter().map(|member| member.storage.capabilities());
         let shared = each.reduce(Capabilities::intersection);
-        mode::capabilities(mode, shared.unwrap_or(Capabilities::none(0)))
+        mode::capabilities(mode, shared.unwrap_or(NOBODY))
     }
 
     /// Who can be asked at `now`, for a call that starts.

@@ -15,6 +15,7 @@
 //! ```
 
 use core::time::Duration;
+use std::sync::OnceLock;
 
 use ::tokio::time;
 
@@ -24,7 +25,8 @@ pub use super::tokio_health::{HealthCheckGuard, spawn_health_checks};
 use crate::port::Clock;
 use crate::time::Instant;
 
-/// The time of tokio. Its epoch is the moment of its making; copies share it.
+/// The time of tokio. All clocks of a process share one epoch, the making of the first: a deadline
+/// means the same to every mux that it passes through.
 ///
 /// It follows `tokio::time::pause` and `advance`, so tests of a mux on tokio need no waiting.
 /// Timers are those of tokio: whole milliseconds, rounded up, and anything too long to tell
@@ -33,15 +35,22 @@ use crate::time::Instant;
 /// [`sleep`](Clock::sleep) must be called within a runtime whose timer is enabled, as
 /// `tokio::time::sleep` must; [`now`](Clock::now) works anywhere.
 #[derive(Clone, Copy, Debug)]
-pub struct TokioClock {
-    epoch: time::Instant,
+pub struct TokioClock(());
+
+/// Real time and not tokio's: a runtime whose time is paused and advanced would put the epoch past
+/// the present of all others.
+static EPOCH: OnceLock<std::time::Instant> = OnceLock::new();
+
+fn epoch() -> time::Instant {
+    (*EPOCH.get_or_init(std::time::Instant::now)).into()
 }
 
 impl TokioClock {
-    /// A clock whose epoch is now.
+    /// A clock. The first one of the process sets the epoch.
     #[must_use]
     pub fn new() -> Self {
-        Self { epoch: time::Instant::now() }
+        epoch();
+        Self(())
     }
 }
 
@@ -55,7 +64,7 @@ impl Clock for TokioClock {
     type Sleep = time::Sleep;
 
     fn now(&self) -> Instant {
-        Instant::from_epoch(time::Instant::now().saturating_duration_since(self.epoch))
+        Instant::from_epoch(time::Instant::now().saturating_duration_since(epoch()))
     }
 
     fn sleep(&self, duration: Duration) -> time::Sleep {

@@ -14,8 +14,8 @@ pub use seeded_rng::{RandCoreRng, SeededRng};
 pub(crate) use snapshot::Snapshot;
 
 #[cfg(target_has_atomic = "ptr")]
-pub(crate) use alloc::sync::Arc;
+pub(crate) use alloc::sync::{Arc, Weak};
 #[cfg(not(target_has_atomic = "ptr"))]
-pub(crate) use portable_atomic_util::Arc;
+pub(crate) use portable_atomic_util::{Arc, Weak};
 
 pub(crate) use portable_atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

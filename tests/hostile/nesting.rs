@@ -6,8 +6,8 @@ use futures_util::FutureExt;
 use storage_mux::retry::RetryOptions;
 use storage_mux::sim::{FakeClock, Fault, FaultStorage, run};
 use storage_mux::{
-    AbortController, Backend, BackendStatus, Clock, MemoryStorage, MuxCode, MuxMode, MuxOptions,
-    OpContext, SeededRng, SharedStorage, StorageMux,
+    AbortController, Backend, BackendStatus, Clock, LocalStorage, MemoryStorage, MuxCode, MuxMode,
+    MuxOptions, OpContext, Operation, SeededRng, SharedStorage, StorageMux,
 };
 
 use crate::support::{Store, mode, ms, plain};
@@ -151,4 +151,15 @@ fn sixty_four_backends_work_in_every_mode_and_the_sixty_fifth_is_refused() {
         assert_eq!(error.code(), MuxCode::CapacityExceeded);
         assert!(mux.stats().backends.iter().all(|backend| backend.in_flight == 0));
     }
+}
+
+/// Spec: IN-2, MX-5, E-6
+#[test]
+fn a_mux_that_is_its_own_backend_tells_its_depth_and_capabilities() {
+    let clock = FakeClock::new();
+    let (_, storage) = leaf(&clock);
+    let mux = mux_of(&clock, plain(), vec![storage]);
+    mux.add_backend(Backend::new("itself", mux.clone().into())).expect("nobody can tell");
+    assert_eq!(LocalStorage::depth(&mux), 2);
+    assert!(LocalStorage::capabilities(&mux).contains(Operation::Get));
 }

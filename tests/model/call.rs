@@ -32,7 +32,7 @@ enum Driver {
 /// What a call comes to.
 pub(crate) enum Ended {
     Answer(Answer),
-    Reader(Reader),
+    Reader(Box<Reader>),
     Writer(Writer),
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn serve(world: &mut World, mut attempt: Attempt, reply: Reply, span:
         }
         Reply::Reader(first, side) => {
             attempt.keep(world);
-            Ended::Reader(Reader::new(attempt, first, side, span))
+            Ended::Reader(Box::new(Reader::new(attempt, first, side, span)))
         }
         Reply::Writer(side) => {
             attempt.keep(world);

@@ -151,7 +151,10 @@ pub(crate) fn replay(setup: &Setup, actions: &[Action]) -> Result<(), Failure> {
 }
 
 /// Makes up a case from a seed and takes it. Gives the case where it fails.
-pub(crate) fn explore(mode: MuxMode, seed: u64) -> Result<usize, (Setup, Vec<Action>, Failure)> {
+pub(crate) fn explore(
+    mode: MuxMode,
+    seed: u64,
+) -> Result<usize, Box<(Setup, Vec<Action>, Failure)>> {
     let mut draw = Draw::new(seed);
     let setup = generate::setup(&mut draw, mode);
     let mut pair = Pair::new(&setup);
@@ -168,7 +171,7 @@ pub(crate) fn explore(mode: MuxMode, seed: u64) -> Result<usize, (Setup, Vec<Act
     let result = result.and_then(|()| guarded(actions.len(), || pair.finish()));
     match result {
         Ok(()) => Ok(actions.len()),
-        Err(failure) => Err((setup, actions, failure)),
+        Err(failure) => Err(Box::new((setup, actions, failure))),
     }
 }
 

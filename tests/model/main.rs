@@ -32,7 +32,8 @@ fn number(name: &str) -> Option<u64> {
 
 /// Makes up one case, and prints the fewest steps that still fail where it does.
 fn check(mode: MuxMode, seed: u64) {
-    let Err((setup, actions, failure)) = case::explore(mode, seed) else { return };
+    let Err(failed) = case::explore(mode, seed) else { return };
+    let (setup, actions, failure) = *failed;
     let steps = actions.len();
     let (fewer, failure) = case::shrink(&setup, actions, failure);
     let text: String = fewer.iter().map(|action| format!("    {action:?},\n")).collect();

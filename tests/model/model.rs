@@ -210,7 +210,7 @@ impl Model {
                 Some(Err(fail)) => (Err(fail), Slot::Free),
                 Some(Ok(Ended::Answer(answer))) => (Ok(answer), Slot::Free),
                 Some(Ok(Ended::Reader(reader))) => {
-                    (Ok(Answer::Opened), Slot::Reader(Box::new(reader), false))
+                    (Ok(Answer::Opened), Slot::Reader(reader, false))
                 }
                 Some(Ok(Ended::Writer(writer))) => {
                     (Ok(Answer::Opened), Slot::Writer(Box::new(writer), None))

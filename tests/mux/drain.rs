@@ -208,3 +208,16 @@ fn every_way_a_call_can_end_gives_its_place_back() {
     assert_eq!(world.backend(0).in_flight, 0);
     assert!(world.mux.drain("a").now_or_never().expect("at once").is_ok());
 }
+
+/// Spec: DR-2, AB-3
+#[test]
+fn a_drain_whose_caller_had_aborted_before_leaves_the_backend_as_it_is() {
+    let world = World::new(2, plain());
+    let controller = AbortController::new();
+    controller.abort();
+    let cx = OpContext::new().with_signal(controller.signal());
+    let error = world.run(world.mux.with(&cx).drain("a")).expect_err("aborted");
+    assert_eq!(error.code(), MuxCode::BackendAborted);
+    assert_eq!(world.backend(0).status, BackendStatus::Up);
+    assert!(world.topics().is_empty());
+}

@@ -146,3 +146,18 @@ fn a_peer_that_was_skipped_is_named_although_it_leaves_before_the_write_has_ende
     let [Event::FanoutPartial { failed, .. }] = &partial[..] else { panic!("{partial:?}") };
     assert_eq!(failed[..], [storage_mux::BackendName::from("a")]);
 }
+
+/// Spec: HC-3, IS-3
+#[test]
+fn a_weak_handle_finds_the_mux_while_another_lives_and_keeps_it_not() {
+    let World { clock, mux, .. } = World::new(1, plain());
+    let weak = mux.downgrade();
+    let stream = {
+        let strong = weak.upgrade().expect("alive");
+        run(&clock, strong.set("k", "v")).expect("runs").expect("stored");
+        run(&clock, strong.get_stream("k")).expect("runs").expect("open")
+    };
+    drop(mux);
+    assert!(weak.upgrade().is_none(), "a stream that is still open is no handle");
+    drop(stream);
+}
