@@ -97,6 +97,10 @@ impl Leave {
         caller: Caller,
     ) -> Option<Result<Answer, Fail>> {
         let name = self.name;
+        // AB-3: who has given up before has asked for nothing.
+        if self.id.is_none() && caller.gone {
+            return Some(Err(about("STORAGE_MUX.BACKEND_ABORTED", name)));
+        }
         let id = match self.id.or_else(|| world.find(name)) {
             Some(id) => id,
             None => return Some(Err(about("STORAGE_MUX.BACKEND_NOT_FOUND", name))),
