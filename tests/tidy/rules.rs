@@ -125,7 +125,10 @@ pub(crate) fn unshared_atomics(source: &Source) -> Vec<String> {
     let what = "takes `Arc` or atomics past `crate::sync`";
     let mut findings = first_segments(source, &allowed, &["alloc", "sync"], what);
     findings.extend(first_segments(source, &allowed, &["core", "sync", "atomic"], what));
-    findings.extend(first_segments(source, &allowed, &["std", "sync"], what));
+    // A binding has std and may use the rest of its `sync`.
+    for item in ["Arc", "Weak", "atomic", "*"] {
+        findings.extend(first_segments(source, &allowed, &["std", "sync", item], what));
+    }
     findings
 }
 

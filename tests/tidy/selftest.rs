@@ -180,6 +180,8 @@ fn an_arc_or_atomic_past_the_sync_module_is_found() {
     fails(rule, "src/mux/mod.rs", "use alloc::{sync::Arc, vec::Vec};");
     fails(rule, "src/mux/mod.rs", "use core::sync::atomic::AtomicU32;");
     fails(rule, "src/runtime/tokio.rs", "use std::sync::Arc;");
+    fails(rule, "src/runtime/tokio.rs", "use std::sync::{OnceLock, atomic::AtomicBool};");
+    passes(rule, "src/runtime/tokio.rs", "use std::sync::OnceLock;");
     passes(rule, "src/sync/mod.rs", "use alloc::sync::Arc;");
     passes(rule, "src/mux/mod.rs", "use crate::sync::Arc;");
 }
