@@ -7,6 +7,8 @@ use super::observe::{attempt_span, end_attempt_span};
 use super::{Call, Engine, Request};
 use crate::error::{ErrorClass, MuxCode, MuxError, StorageError, classify};
 use crate::health::Stamp;
+use crate::mux_mode::MuxMode;
+use crate::name::BackendName;
 use crate::port::{Clock, LocalStorage, OpContext, SpanHandle};
 use crate::retry::{Bounded, RetryError, Tries, bounded};
 use crate::rng::Rng;
@@ -297,7 +299,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
             }
             Bounded::TimedOut if by_deadline => Err(self.deadline_passed()),
             Bounded::TimedOut => {
-                let error = timed_out(&self.member.name, self.record.index, call, limit);
+                let (name, mode) = (&self.member.name, engine.settings.mode);
+                let error = timeout_error(name, self.record.index, mode, limit);
                 Err(Tried { outcome: Outcome::Timeout, error })
             }
         }
@@ -311,25 +314,18 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
 }
 
 /// The error of a backend that did not answer within `limit`.
-fn timed_out<S: LocalStorage, C: Clock, R: Rng>(
-    name: &crate::name::BackendName,
+pub(super) fn timeout_error(
+    name: &BackendName,
     index: u32,
-    call: &Call<'_, S, C, R>,
+    mode: MuxMode,
     limit: Duration,
 ) -> StorageError {
-    timeout_error(name, index, limit).with_mode(call.engine.settings.mode).into()
-}
-
-/// The error of a backend that did not answer within `limit`, without the mode.
-pub(super) fn timeout_error(
-    name: &crate::name::BackendName,
-    index: u32,
-    limit: Duration,
-) -> MuxError {
     MuxError::new(MuxCode::BackendTimeout)
         .with_backend(name)
         .with_attempt(index)
+        .with_mode(mode)
         .with_detail(alloc::format!("no answer within {limit:?}"))
+        .into()
 }
 
 /// How an attempt that ended in `error` counts.

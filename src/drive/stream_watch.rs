@@ -107,8 +107,9 @@ impl<S: LocalStorage, C: Clock, R: Rng> StreamWatch<S, C, R> {
         let (outcome, error) = match end {
             StreamEnd::TimedOut => {
                 let settings = &self.attempt.engine.settings;
-                let error = timeout_error(self.name(), self.index(), settings.backend_timeout);
-                (Outcome::Timeout, error.with_mode(settings.mode).into())
+                let limit = settings.backend_timeout;
+                let error = timeout_error(self.name(), self.index(), settings.mode, limit);
+                (Outcome::Timeout, error)
             }
             StreamEnd::Failed(error) => (outcome_of(&error), error),
         };
