@@ -55,6 +55,9 @@
 //! |---|---|
 //! | `std` | lock-free snapshots, conversions from `std::io::Error` |
 //! | `tokio` | `runtime::tokio`: clock, entropy and an event channel for the tokio runtime |
+//! | `smol` | `runtime::smol`: clock, entropy and health checks as a task, for smol |
+//! | `async-std` | `runtime::async_std`: the same for async-std, which is discontinued (RUSTSEC-2025-0052) |
+//! | `embassy` | `runtime::embassy`: a clock for embassy, without std |
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
 //! | `opentelemetry` | `telemetry`: spans and metrics for any OpenTelemetry provider |
@@ -90,7 +93,13 @@ mod port;
 pub mod retry;
 mod rng;
 mod roster;
-#[cfg(any(feature = "tokio", feature = "object-store"))]
+#[cfg(any(
+    feature = "tokio",
+    feature = "smol",
+    feature = "async-std",
+    feature = "embassy",
+    feature = "object-store"
+))]
 pub mod runtime;
 #[cfg(feature = "sim")]
 pub mod sim;

@@ -3,9 +3,21 @@
 //! One module a runtime, each behind the feature of its name. The rest of the crate knows none of
 //! them.
 
+#[cfg(any(feature = "smol", feature = "async-std"))]
+mod async_io_sleep;
+#[cfg(feature = "async-std")]
+pub mod async_std;
+#[cfg(feature = "async-std")]
+mod async_std_health;
+#[cfg(feature = "embassy")]
+pub mod embassy;
 #[cfg(all(feature = "object-store", not(feature = "tokio")))]
 mod on_thread;
-#[cfg(feature = "tokio")]
+#[cfg(feature = "smol")]
+pub mod smol;
+#[cfg(feature = "smol")]
+mod smol_health;
+#[cfg(any(feature = "tokio", feature = "smol", feature = "async-std"))]
 mod std_entropy;
 #[cfg(feature = "tokio")]
 pub mod tokio;
