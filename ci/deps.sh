@@ -54,6 +54,18 @@ for target in wasm32-unknown-unknown "$host"; do
 done
 only std "$host" "${std[@]}"
 only tokio "$host" "${std[@]}" tokio
+# Timers and tasks of smol, and no more of it: no files, no processes, no sockets of its own.
+async_io=(async-io bitflags cfg-if concurrent-queue crossbeam-utils futures-io futures-lite
+    linux-raw-sys parking polling rustix slab)
+only smol x86_64-unknown-linux-gnu "${std[@]}" "${async_io[@]}" async-executor async-task fastrand
+# All of async-std comes, since its executor does not come alone; but no other runtime.
+never async-std x86_64-unknown-linux-gnu tokio smol "${stores[@]}" tracing opentelemetry
+embassy=(embassy-time embassy-time-driver cfg-if critical-section embedded-hal embedded-hal-async nb
+    void)
+for target in thumbv6m-none-eabi thumbv7m-none-eabi; do
+    only embassy "$target" "${bare[@]}" "${embassy[@]}"
+done
+only embassy "$host" "${hosted[@]}" "${embassy[@]}"
 only tracing thumbv7m-none-eabi "${bare[@]}" tracing tracing-core
 only tracing "$host" "${hosted[@]}" tracing tracing-core
 only opentelemetry "$host" "${std[@]}" opentelemetry

@@ -22,21 +22,20 @@ use std::time;
 pub use super::async_io_sleep::Sleep;
 pub use super::async_std_health::{HealthCheckGuard, spawn_health_checks};
 pub use super::std_entropy::entropy_seed;
+use super::std_epoch::since_epoch;
 use crate::port::Clock;
 use crate::time::Instant;
 
-/// The time of the operating system with the timers that async-std itself stands on. Its epoch is
-/// the moment of its making; copies share it.
+/// The time of the operating system with the timers that async-std itself stands on. All clocks of a
+/// process share one epoch, so a deadline means the same to every mux that it passes through.
 #[derive(Clone, Copy, Debug)]
-pub struct AsyncStdClock {
-    epoch: time::Instant,
-}
+pub struct AsyncStdClock(());
 
 impl AsyncStdClock {
-    /// A clock whose epoch is now.
+    /// A clock.
     #[must_use]
-    pub fn new() -> Self {
-        Self { epoch: time::Instant::now() }
+    pub const fn new() -> Self {
+        Self(())
     }
 }
 
@@ -50,7 +49,7 @@ impl Clock for AsyncStdClock {
     type Sleep = Sleep;
 
     fn now(&self) -> Instant {
-        Instant::from_epoch(self.epoch.elapsed())
+        since_epoch(time::Instant::now())
     }
 
     // `async_std::task::sleep` would do the same, but its future has no name to put here.

@@ -19,6 +19,8 @@ pub mod smol;
 mod smol_health;
 #[cfg(any(feature = "tokio", feature = "smol", feature = "async-std"))]
 mod std_entropy;
+#[cfg(any(feature = "tokio", feature = "smol", feature = "async-std"))]
+mod std_epoch;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 #[cfg(all(feature = "object-store", feature = "tokio"))]

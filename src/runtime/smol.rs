@@ -19,23 +19,22 @@ use std::time;
 pub use super::async_io_sleep::Sleep;
 pub use super::smol_health::{HealthCheckGuard, spawn_health_checks};
 pub use super::std_entropy::entropy_seed;
+use super::std_epoch::since_epoch;
 use crate::port::Clock;
 use crate::time::Instant;
 
-/// The time of the operating system with the timers of async-io, which drives smol. Its epoch is
-/// the moment of its making; copies share it.
+/// The time of the operating system with the timers of async-io, which drives smol. All clocks of a
+/// process share one epoch, so a deadline means the same to every mux that it passes through.
 ///
 /// Works on any executor: async-io runs its reactor on a thread of its own where nobody else does.
 #[derive(Clone, Copy, Debug)]
-pub struct SmolClock {
-    epoch: time::Instant,
-}
+pub struct SmolClock(());
 
 impl SmolClock {
-    /// A clock whose epoch is now.
+    /// A clock.
     #[must_use]
-    pub fn new() -> Self {
-        Self { epoch: time::Instant::now() }
+    pub const fn new() -> Self {
+        Self(())
     }
 }
 
@@ -49,7 +48,7 @@ impl Clock for SmolClock {
     type Sleep = Sleep;
 
     fn now(&self) -> Instant {
-        Instant::from_epoch(self.epoch.elapsed())
+        since_epoch(time::Instant::now())
     }
 
     fn sleep(&self, duration: Duration) -> Sleep {

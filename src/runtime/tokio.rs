@@ -15,18 +15,18 @@
 //! ```
 
 use core::time::Duration;
-use std::sync::OnceLock;
 
 use ::tokio::time;
 
 pub use super::std_entropy::entropy_seed;
+use super::std_epoch::since_epoch;
 pub use super::tokio_events::TokioBroadcast;
 pub use super::tokio_health::{HealthCheckGuard, spawn_health_checks};
 use crate::port::Clock;
 use crate::time::Instant;
 
-/// The time of tokio. All clocks of a process share one epoch, the making of the first: a deadline
-/// means the same to every mux that it passes through.
+/// The time of tokio. All clocks of a process share one epoch, so a deadline means the same to
+/// every mux that it passes through.
 ///
 /// It follows `tokio::time::pause` and `advance`, so tests of a mux on tokio need no waiting.
 /// Timers are those of tokio: whole milliseconds, rounded up, and anything too long to tell
@@ -37,19 +37,10 @@ use crate::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock(());
 
-/// Real time and not tokio's: a runtime whose time is paused and advanced would put the epoch past
-/// the present of all others.
-static EPOCH: OnceLock<std::time::Instant> = OnceLock::new();
-
-fn epoch() -> time::Instant {
-    (*EPOCH.get_or_init(std::time::Instant::now)).into()
-}
-
 impl TokioClock {
-    /// A clock. The first one of the process sets the epoch.
+    /// A clock.
     #[must_use]
-    pub fn new() -> Self {
-        epoch();
+    pub const fn new() -> Self {
         Self(())
     }
 }
@@ -64,7 +55,7 @@ impl Clock for TokioClock {
     type Sleep = time::Sleep;
 
     fn now(&self) -> Instant {
-        Instant::from_epoch(time::Instant::now().saturating_duration_since(epoch()))
+        since_epoch(time::Instant::now().into_std())
     }
 
     fn sleep(&self, duration: Duration) -> time::Sleep {
