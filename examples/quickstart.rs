@@ -2,7 +2,7 @@
 //! half-way.
 //!
 //! ```text
-//! cargo run --release --example quickstart --features tokio,object-store [FOLDER] [--keep]
+//! cargo run --release --example quickstart --features tokio,object-store -- [FOLDER] [--keep]
 //! ```
 //!
 //! Stores every file of FOLDER (by default the sources of this crate), takes the primary away half-way
@@ -58,7 +58,7 @@ async fn demo() -> Outcome<usize> {
     let mux = build(&stage, events.clone())?;
 
     println!("storing {} files of {} over three folders", files.len(), source.display());
-    let half = files.len() / 2;
+    let half = files.len().div_ceil(2);
     let bytes = store(&mux, &source, &files[..half], "primary there").await?;
     stage.take_away(0)?;
     let bytes = bytes + store(&mux, &source, &files[half..], "primary away").await?;
@@ -70,6 +70,7 @@ async fn demo() -> Outcome<usize> {
     for (name, keys) in NAMES.iter().zip(&held) {
         println!("{name:>8} holds {} files: {}", keys.len(), few(keys.iter()));
     }
+    println!("(failover stores each file once, on the first folder that can take it)");
     println!("the primary is back and missed {}: {}", missed.len(), few(missed.iter().copied()));
 
     // The primary is asked first again, and answers for itself.
@@ -98,6 +99,7 @@ fn arguments() -> Outcome<(PathBuf, bool)> {
             Some(flag) if flag.starts_with('-') => {
                 return Err(format!("unknown option {flag}; use [FOLDER] [--keep]").into());
             }
+            _ if folder.is_some() => return Err("one folder at a time".into()),
             _ => folder = Some(PathBuf::from(argument)),
         }
     }
@@ -110,6 +112,9 @@ fn arguments() -> Outcome<(PathBuf, bool)> {
 
 /// The keys of all regular files: their paths below `folder`, with `/` between parts.
 fn files_below(folder: &Path) -> Outcome<Vec<String>> {
+    if !folder.is_dir() {
+        return Err(format!("{} is no folder", folder.display()).into());
+    }
     let (mut keys, mut open) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = open.pop() {
         for entry in fs::read_dir(&next)? {

@@ -230,7 +230,9 @@ impl StorageError {
             StorageErrorKind::KeyNotFound => {
                 ("key not found", "write it first, or look for another")
             }
-            StorageErrorKind::InvalidKey => ("invalid key", "use a shorter key without a NUL"),
+            StorageErrorKind::InvalidKey => {
+                ("invalid key", "use a key that is not empty, not too long and without a NUL")
+            }
             StorageErrorKind::Unsupported => {
                 ("the backend lacks the operation", "ask its capabilities first")
             }

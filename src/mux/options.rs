@@ -27,6 +27,25 @@ use crate::retry::RetryOptions;
 /// `cooldown_cap_ms`, `health_check_interval_ms`. A field that is missing has its default; one that
 /// is unknown, or whose value is out of range, is an error that names it.
 ///
+/// ```toml
+/// mode = "mirror"
+/// backend_timeout_ms = 2500
+/// cooldown_base_ms = 500
+/// cooldown_cap_ms = 8000
+/// health_check_interval_ms = 15000
+/// throw_on_fanout_partial = true
+///
+/// [retry]
+/// max_attempts = 5
+/// jitter = "equal"
+///
+/// [retry.backoff]
+/// strategy = "exponential" # or "constant" with delay_ms, "linear" with initial_ms, increment_ms
+/// initial_ms = 50
+/// factor = 3.0
+/// max_ms = 4000
+/// ```
+///
 /// ```
 /// use core::time::Duration;
 /// use storage_mux::MuxOptions;
@@ -86,7 +105,8 @@ impl MuxOptions {
         self
     }
 
-    /// Sets how one backend is asked again before the call moves on.
+    /// Sets how one backend is asked again before the call moves on. Only after a failure that may
+    /// pass: a timeout is not retried in place, since the next would cost as much.
     #[must_use]
     pub fn with_retry(mut self, retry: RetryOptions) -> Self {
         self.retry = retry;

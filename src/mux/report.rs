@@ -68,7 +68,8 @@ pub struct BackendStats {
     pub timeouts: u64,
     /// Attempts that the caller gave up or dropped. They say nothing about the backend.
     pub cancelled: u64,
-    /// How long the last attempt took; of a stream, up to its first chunk. None before the first.
+    /// How long the last attempt took, its tries in place and the waits between them included; of a
+    /// stream, up to its first chunk. None before the first.
     pub last_latency: Option<Duration>,
     /// The median of a sample of 256 over the whole life. None before the first.
     pub p50_latency: Option<Duration>,

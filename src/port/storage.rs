@@ -135,7 +135,7 @@ pub trait LocalStorage {
 }
 
 /// An async storage whose futures may move between threads: [`LocalStorage`] for multi-threaded
-/// executors, with the same rules.
+/// executors, with the same rules. Import only one of the two where you call methods.
 pub trait Storage: Send + Sync {
     /// See [`LocalStorage::Reader`].
     type Reader: Stream<Item = Result<Bytes, StorageError>> + Unpin + Send;
