@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(read.last_latency, Some(Duration::from_millis(5)));
     }
 
-    /// Spec: SA-1
+    /// Case SM-07. Spec: SA-1
     #[test]
     fn the_shortest_and_the_longest_latency_are_both_told() {
         let counters = Counters::default();
@@ -119,6 +119,14 @@ mod tests {
         assert_eq!(counters.read().last_latency, Some(Duration::ZERO));
         counters.record(Outcome::Ok, Duration::MAX);
         assert_eq!(counters.read().last_latency, Some(Duration::from_nanos(u64::MAX - 1)));
+    }
+
+    /// Case SM-07. Spec: SA-1
+    #[test]
+    fn a_counter_that_is_full_begins_again_and_breaks_nothing() {
+        let counters = Counters { hits: AtomicU64::new(u64::MAX - 1), ..Counters::default() };
+        (0..3).for_each(|_| counters.record(Outcome::Ok, Duration::ZERO));
+        assert_eq!(counters.read().hits, 1);
     }
 
     /// Spec: SA-1

@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(of([7]).percentiles(), Some(Percentiles { p50: seven, p99: seven }));
     }
 
-    /// Spec: SA-2
+    /// Case SM-04. Spec: SA-2
     #[test]
     fn percentiles_are_by_nearest_rank() {
         let millis = |n| Some(Duration::from_millis(n));
@@ -155,7 +155,7 @@ mod tests {
         assert!(percentiles.p99.as_millis() > 950, "{percentiles:?}");
     }
 
-    /// Spec: SA-2
+    /// Case SM-01. Spec: SA-2
     #[test]
     fn each_of_five_values_stays_in_two_slots_two_times_in_five() {
         let mut kept = [0_u32; 5];

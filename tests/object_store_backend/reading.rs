@@ -45,7 +45,7 @@ fn streamed(backend: &ObjectStoreBackend<Fake>) -> (Vec<u8>, Vec<StorageError>) 
     })
 }
 
-/// Spec: SM-5
+/// Case ST-04. Spec: SM-5
 #[test]
 fn a_stream_that_ends_before_its_size_ends_in_an_error() {
     for (chunks, given) in
