@@ -6,7 +6,8 @@ use std::io;
 
 use ::object_store::Error as Foreign;
 
-use crate::error::{NetworkFault, StorageError, StorageErrorKind};
+use crate::backend::faults::{blocked_by_another_name, chain, io_fault};
+use crate::error::{StorageError, StorageErrorKind};
 
 /// How the stores of `object_store` that speak HTTP begin the text of an answer they did not
 /// expect. The type behind it is not public, so the text is all there is; should it change, these
@@ -82,47 +83,16 @@ pub(super) fn storage_error(error: Foreign) -> StorageError {
     kind.with_source(error)
 }
 
-/// The error and what led to it, outermost first.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    core::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
-}
-
 /// What one link of the chain tells, if anything.
 fn known(error: &(dyn Error + 'static)) -> Option<StorageError> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
-        return match error.kind() {
-            io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::UnexpectedEof => Some(StorageError::network(NetworkFault::Reset)),
-            io::ErrorKind::TimedOut => Some(StorageError::network(NetworkFault::TimedOut)),
-            io::ErrorKind::ConnectionRefused => Some(StorageError::network(NetworkFault::Refused)),
-            io::ErrorKind::NotConnected
-            | io::ErrorKind::AddrNotAvailable
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-            | io::ErrorKind::NetworkDown => Some(StorageError::network(NetworkFault::Other)),
-            io::ErrorKind::PermissionDenied => Some(StorageError::http(403)),
-            io::ErrorKind::InvalidFilename => {
-                Some(StorageError::invalid_key("the file system refuses the name"))
-            }
-            // A missing file here is a missing directory or a vanished scratch file, never a
-            // missing key: the store has its own error for that. A full disk, a read-only one and
-            // all else may pass.
-            _ => None,
-        };
+        return io_fault(error);
     }
     let text = error.to_string();
     let status = text.strip_prefix(STATUS_TEXT)?.get(..3)?.parse().ok()?;
     Some(match text.contains(EXPIRED_TEXT) {
         true => StorageError::credential_expired(),
         false => StorageError::http(status),
-    })
-}
-
-fn blocked_by_another_name(error: &Foreign) -> bool {
-    chain(error).filter_map(|error| error.downcast_ref::<io::Error>()).any(|error| {
-        matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory)
     })
 }
 

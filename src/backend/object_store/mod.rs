@@ -1,13 +1,11 @@
 //! Any `object_store::ObjectStore` as a backend: a bucket, a folder, memory.
 //!
 //! [`ObjectStoreBackend`] is the storage. Beside it stand what it is made of: how keys become
-//! names of objects (`names`), what the store's errors mean (`errors`), pages of a listing
+//! names of objects, what the store's errors mean (`errors`), pages of a listing
 //! (`listing`), the two streams (`reader`, `writer`).
 
 mod errors;
 mod listing;
-mod names;
-mod probe;
 mod reader;
 mod settings;
 mod storage;
@@ -19,8 +17,8 @@ use std::path::PathBuf;
 
 use ::object_store::ObjectStore;
 
-use self::probe::Probe;
 use self::settings::{MIN_PART_BYTES, Settings};
+use crate::backend::probe::Probe;
 use crate::error::StorageError;
 use crate::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! The read stream: the store's own, with its length watched.
 
 use alloc::boxed::Box;
-use alloc::format;
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
@@ -11,7 +10,8 @@ use bytes::Bytes;
 use futures_core::Stream;
 
 use super::errors::storage_error;
-use crate::error::{NetworkFault, StorageError};
+use crate::backend::value::wrong_length;
+use crate::error::StorageError;
 
 /// Empty chunks in a row after which a stream that still owes bytes counts as broken. A file that
 /// was cut short while it is read gives nothing else for ever.
@@ -83,11 +83,4 @@ impl fmt::Debug for ObjectStoreReader {
             .field("ended", &self.chunks.is_none())
             .finish()
     }
-}
-
-/// A value that is not as long as it was said to be: the connection broke, or the value changed
-/// while it was read. Transient, as a new read may find it whole.
-pub(super) fn wrong_length(given: u64, announced: u64) -> StorageError {
-    StorageError::network(NetworkFault::Reset)
-        .with_detail(format!("the value broke off after {given} of {announced} bytes"))
 }

@@ -10,16 +10,13 @@ use ::object_store::{
 use bytes::Bytes;
 
 use super::errors::{read_error, write_error};
-use super::reader::wrong_length;
-use super::values::{metadata, patched, too_large, update_version, written};
+use super::values::{metadata, path_of, update_version, written};
 use super::{ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter, listing};
+use crate::backend::value::{PARTIAL_TRIES, patched, too_large, wrong_length};
 use crate::error::{StorageError, StorageErrorKind};
 use crate::port::{
     Capabilities, Condition, Metadata, OpContext, Operation, Page, PageRequest, Storage, Written,
 };
-
-/// How often a partial write with conditions begins again when others write to the key meanwhile.
-const PARTIAL_TRIES: u32 = 8;
 
 impl<S: ObjectStore> ObjectStoreBackend<S> {
     /// What every operation with a key begins with.
@@ -27,7 +24,7 @@ impl<S: ObjectStore> ObjectStoreBackend<S> {
         if cx.is_aborted() {
             return Err(StorageError::aborted());
         }
-        self.settings.names.name(key)
+        path_of(&self.settings.names.name(key)?)
     }
 
     async fn open(&self, path: &Path, options: GetOptions) -> Result<GetResult, StorageError> {

@@ -1,6 +1,6 @@
 //! Keys as names of objects, and back.
 //!
-//! A key is any text; a `Path` of `object_store` is not: it knows no empty part, no `.` or `..`, no
+//! A key is any text; a path of a foreign store is not: it knows no empty part, no `.` or `..`, no
 //! control character, and drops a `/` at either end. File systems refuse more. So what cannot
 //! stand in a name is escaped, each key has one name of its own, and a name that no key has is
 //! nobody's: it is neither listed nor touched.
@@ -24,8 +24,6 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::Write;
 
-use ::object_store::path::Path;
-
 use crate::error::StorageError;
 use crate::key::validate_key;
 
@@ -39,6 +37,16 @@ const PLAIN_NAME_BYTES: usize = NAME_BYTES + 2;
 /// What some file system takes for something else, or refuses, beyond what a path forbids. `#`
 /// begins the names of unfinished files, `\` and `:` lead out of the folder on Windows.
 const NOT_IN_FILE_NAMES: &str = "#\\:*?\"<>|";
+
+/// The longest key by default: the limit of the large object stores.
+const MAX_KEY_BYTES: u32 = 1024;
+
+/// The longest path that the system takes, the closing NUL included.
+const PATH_BYTES: usize = if cfg!(target_vendor = "apple") { 1024 } else { 4096 };
+
+/// What the separator after the root, the closing NUL and the store's mark of an unfinished file
+/// take of a path.
+const PATH_EXTRA_BYTES: usize = 16;
 
 const DELETE: char = '\u{7f}';
 
@@ -63,7 +71,7 @@ enum Place {
 /// Where the listing of a prefix begins: the directory that all its keys share.
 pub(super) struct Root<'a> {
     /// What their names begin with, up to a `/`. None at the top.
-    pub(super) path: Option<Path>,
+    pub(super) path: Option<String>,
     /// What they begin with themselves, the `/` included.
     directory: &'a str,
 }
@@ -71,25 +79,45 @@ pub(super) struct Root<'a> {
 impl Root<'_> {
     /// The part of a name that is not shared.
     pub(super) fn below<'n>(&self, name: &'n str) -> &'n str {
-        let shared = self.path.as_ref().map_or(0, |path| path.as_ref().len() + 1);
+        let shared = self.path.as_ref().map_or(0, |path| path.len() + 1);
         name.get(shared..).unwrap_or_default()
     }
 }
 
 impl Names {
+    /// Names in a bucket.
+    pub(super) const fn bucket() -> Self {
+        Self {
+            plain: false,
+            folder: false,
+            max_key_bytes: MAX_KEY_BYTES,
+            max_name_bytes: MAX_KEY_BYTES as usize,
+        }
+    }
+
+    /// Names of files below a root whose path has this many bytes.
+    pub(super) fn folder(root_bytes: usize) -> Self {
+        let max_name_bytes = PATH_BYTES.saturating_sub(root_bytes).saturating_sub(PATH_EXTRA_BYTES);
+        let max_key_bytes = MAX_KEY_BYTES.min(longest_key(max_name_bytes));
+        Self { folder: true, max_key_bytes, max_name_bytes, ..Self::bucket() }
+    }
+
     /// The name of a key.
     ///
     /// # Errors
     ///
     /// `INVALID_KEY` where the key breaks a common rule, is too long, or, with plain names, is no
     /// legal name.
-    pub(super) fn name(&self, key: &str) -> Result<Path, StorageError> {
+    pub(super) fn name(&self, key: &str) -> Result<String, StorageError> {
         validate_key(key, self.max_key_bytes as usize)?;
         if self.plain {
             if self.folder && !fits_a_folder(key) {
                 return Err(StorageError::invalid_key("a file cannot have this name"));
             }
-            return parsed(key);
+            return match is_legal(key) {
+                true => Ok(key.to_owned()),
+                false => Err(StorageError::invalid_key("the store has no such name")),
+            };
         }
         let name = self.encoded(key);
         if name.len() > self.max_name_bytes {
@@ -97,7 +125,7 @@ impl Names {
                 "the escaped key is longer than the store takes",
             ));
         }
-        parsed(&name)
+        Ok(name)
     }
 
     /// The key of a name. `None` for a name that no key has.
@@ -129,7 +157,7 @@ impl Names {
             }
         }
         let directory = prefix.strip_suffix(last).unwrap_or_default();
-        Some(Root { path: Some(parsed(&name).ok()?), directory })
+        is_legal(&name).then_some(Root { path: Some(name), directory })
     }
 
     /// A name that sorts before the names of all keys below `root` that sort after `key`.
@@ -139,12 +167,12 @@ impl Names {
     /// right behind a common start where the one key has an escape and the other a character up to
     /// `%`, a `~`, or, after a part that needs a mark, one up to `/`. The start of `key` up to the
     /// first such place will do. What all names share is out of the question.
-    pub(super) fn offset(&self, key: &str, root: &Root<'_>) -> Option<Path> {
+    pub(super) fn offset(&self, key: &str, root: &Root<'_>) -> Option<String> {
         if self.folder {
             return None;
         }
         if self.plain {
-            return parsed(key).ok();
+            return is_legal(key).then(|| key.to_owned());
         }
         let below = key.strip_prefix(root.directory)?;
         let mut part_start = 0;
@@ -158,8 +186,8 @@ impl Names {
         let start = below.get(..end.unwrap_or(below.len()))?.trim_end_matches('/');
         match &root.path {
             _ if start.is_empty() => None,
-            Some(path) => parsed(&format!("{path}/{start}")).ok(),
-            None => parsed(start).ok(),
+            Some(path) => Some(format!("{path}/{start}")),
+            None => Some(start.to_owned()),
         }
     }
 
@@ -234,6 +262,12 @@ impl Names {
     }
 }
 
+/// The longest key whose name fits, whatever the key: an escape makes three bytes of one, and a
+/// part that is cut takes three more for each piece of 240.
+fn longest_key(max_name_bytes: usize) -> u32 {
+    u32::try_from(max_name_bytes.saturating_sub(8).saturating_mul(10) / 31).unwrap_or(u32::MAX)
+}
+
 fn push_unescaped(key: &mut String, mut rest: &str) -> Option<()> {
     while let Some((before, escape)) = rest.split_once('%') {
         let c = char::from(u8::from_str_radix(escape.get(..2)?, 16).ok()?);
@@ -245,15 +279,10 @@ fn push_unescaped(key: &mut String, mut rest: &str) -> Option<()> {
     Some(())
 }
 
-/// A path of just this text.
-fn parsed(name: &str) -> Result<Path, StorageError> {
-    match Path::parse(name) {
-        Ok(path) if path.as_ref() == name && !name.is_empty() => Ok(path),
-        Ok(_) => Err(StorageError::invalid_key("the store would change the key")),
-        Err(error) => {
-            Err(StorageError::invalid_key("the store refuses the key").with_source(error))
-        }
-    }
+/// Whether a store takes this as a name and keeps it as it is.
+fn is_legal(name: &str) -> bool {
+    !name.bytes().any(|byte| byte.is_ascii_control())
+        && name.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 /// Whether the local file system keeps a plain name and takes it for nothing else.

@@ -1,7 +1,5 @@
 //! Each key has a name of its own, and the orders of both agree where listings rely on it.
 
-use alloc::string::ToString;
-
 use proptest::prelude::*;
 
 use super::*;
@@ -13,7 +11,7 @@ const PLAIN: Names = Names { plain: true, ..BUCKET };
 const PLAIN_FOLDER: Names = Names { plain: true, ..FOLDER };
 
 fn name(names: Names, key: &str) -> String {
-    names.name(key).unwrap().to_string()
+    names.name(key).unwrap()
 }
 
 /// Spec: P-7
@@ -144,7 +142,7 @@ proptest! {
     fn a_name_leads_to_one_key_or_none(name in "[a./%fd+2E~7F]{1,10}") {
         for names in [BUCKET, FOLDER] {
             if let Some(key) = names.key(&name)
-                && Path::parse(&name).is_ok_and(|path| path.as_ref() == name)
+                && is_legal(&name)
             {
                 prop_assert_eq!(names.encoded(&key), name.as_str());
             }
@@ -166,7 +164,7 @@ proptest! {
         for names in [BUCKET, FOLDER] {
             let name = names.name(&key).unwrap();
             if let Some(root) = names.root(&prefix).unwrap().path {
-                prop_assert!(name.prefix_matches(&root) && name != root);
+                prop_assert!(is_legal(&root) && name.starts_with(&(root + "/")));
             }
         }
     }
@@ -208,16 +206,16 @@ proptest! {
 fn ordinary_keys_are_offsets_and_barriers_themselves() {
     let top = BUCKET.root("").unwrap();
     for key in ["a/b", "photos/2024/x.jpg", "中文/é"] {
-        assert_eq!(BUCKET.offset(key, &top).unwrap().as_ref(), key);
+        assert_eq!(BUCKET.offset(key, &top).unwrap(), key);
         assert!(BUCKET.is_barrier(key));
     }
-    assert_eq!(BUCKET.offset("a/.git/x", &top).unwrap().as_ref(), "a");
+    assert_eq!(BUCKET.offset("a/.git/x", &top).unwrap(), "a");
     assert!(BUCKET.offset("\u{1}", &top).is_none());
     assert!(FOLDER.offset("a", &top).is_none() && !FOLDER.is_barrier("a"));
 
     // What the names of a listing share does not stand in the way.
     let root = BUCKET.root("my %/x").unwrap();
-    assert_eq!(BUCKET.offset("my %/y.jpg", &root).unwrap().as_ref(), "my %25/y.jpg");
+    assert_eq!(BUCKET.offset("my %/y.jpg", &root).unwrap(), "my %25/y.jpg");
     assert!(BUCKET.is_barrier(root.below("my %25/y.jpg")));
     assert!(BUCKET.offset("elsewhere", &root).is_none());
 }

@@ -57,3 +57,19 @@ fn is_there(root: &Folder) -> Result<(), StorageError> {
     let detail = format!("the folder {} is not there", root.display());
     Err(StorageError::other(problem).with_detail(detail))
 }
+
+/// Asks whether the store is there at all, where there is a way to ask.
+pub(super) async fn ask(probe: Option<&Probe>) -> Result<(), StorageError> {
+    match probe {
+        Some(probe) => probe.ask().await,
+        None => Ok(()),
+    }
+}
+
+/// A missing key is only that while the store is there.
+pub(super) async fn explain(probe: Option<&Probe>, error: StorageError) -> StorageError {
+    if !error.is_key_not_found() {
+        return error;
+    }
+    ask(probe).await.err().unwrap_or(error)
+}
