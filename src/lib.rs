@@ -58,7 +58,7 @@
 //! | `smol` | `runtime::smol`: clock, entropy and health checks as a task, for smol |
 //! | `async-std` | `runtime::async_std`: the same for async-std, which is discontinued (RUSTSEC-2025-0052) |
 //! | `embassy` | `runtime::embassy`: a clock for embassy, without std |
-//! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend |
+//! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend; `backend::MuxObjectStore`: a mux as one |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
 //! | `opentelemetry` | `telemetry`: spans and metrics for any OpenTelemetry provider |
 //! | `serde` | options from a configuration file, statistics and events to one |

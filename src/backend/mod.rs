@@ -14,4 +14,6 @@ mod value;
 mod version;
 
 #[cfg(feature = "object-store")]
-pub use self::object_store::{ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter};
+pub use self::object_store::{
+    MuxObjectStore, ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter,
+};

@@ -11,8 +11,7 @@ use crate::error::{StorageError, StorageErrorKind};
 
 /// How the stores of `object_store` that speak HTTP begin the text of an answer they did not
 /// expect. The type behind it is not public, so the text is all there is; should it change, these
-/// errors count as unknown and so as transient. A store that answers `Retry-After` keeps it to
-/// itself.
+/// errors count as unknown and so as transient. The `Retry-After` of the answer is gone by then.
 const STATUS_TEXT: &str = "Server returned non-2xx status code: ";
 
 /// How AWS says that the credential is good but over.
@@ -85,6 +84,10 @@ pub(super) fn storage_error(error: Foreign) -> StorageError {
 
 /// What one link of the chain tells, if anything.
 fn known(error: &(dyn Error + 'static)) -> Option<StorageError> {
+    // A storage of ours below the store, or an HTTP client that knows of us: nobody knows better.
+    if let Some(error) = error.downcast_ref::<StorageError>() {
+        return Some(StorageError::new(error.kind().clone()));
+    }
     if let Some(error) = error.downcast_ref::<io::Error>() {
         return io_fault(error);
     }

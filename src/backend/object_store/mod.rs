@@ -2,10 +2,12 @@
 //!
 //! [`ObjectStoreBackend`] is the storage. Beside it stand what it is made of: how keys become
 //! names of objects, what the store's errors mean (`errors`), pages of a listing
-//! (`listing`), the two streams (`reader`, `writer`).
+//! (`listing`), the two streams (`reader`, `writer`). The other way about, a storage of ours as an
+//! `ObjectStore`, is `outward`.
 
 mod errors;
 mod listing;
+mod outward;
 mod reader;
 mod settings;
 mod storage;
@@ -17,11 +19,12 @@ use std::path::PathBuf;
 
 use ::object_store::ObjectStore;
 
-use self::settings::{MIN_PART_BYTES, Settings};
+use self::settings::{Conditions, MIN_PART_BYTES, Settings};
 use crate::backend::probe::Probe;
 use crate::error::StorageError;
 use crate::sync::Arc;
 
+pub use self::outward::MuxObjectStore;
 pub use self::reader::ObjectStoreReader;
 pub use self::writer::ObjectStoreWriter;
 
@@ -51,7 +54,7 @@ pub use self::writer::ObjectStoreWriter;
 /// |---|---|---|
 /// | [names](Self::with_plain_names) | escaped | escaped, for files |
 /// | [longest key](Self::with_max_key_bytes) | 1024 bytes | 1024 bytes, less below a long path |
-/// | [conditional writes](Self::with_conditional_writes) | off | off |
+/// | [conditional writes](Self::with_conditional_writes) | off | off, or [half](Self::with_create_only_writes) |
 /// | [sorted listing](Self::with_sorted_listing) | off | off |
 /// | [parts of an upload](Self::with_parts) | 5 MiB, 2 in flight | the same |
 /// | [largest partial write](Self::with_max_partial_bytes) | 256 MiB | 256 MiB |
@@ -72,12 +75,15 @@ pub use self::writer::ObjectStoreWriter;
 ///
 /// # What it does not promise
 ///
-/// - `set_partial` reads the value, changes it and writes it whole. With conditional writes it is
-///   atomic; without, a write by someone else in between is lost.
+/// - `set_partial` reads the value, changes it and writes it whole. With all conditional writes it
+///   is atomic; without, a write by someone else in between is lost.
 /// - A dropped future stops waiting. A request that is on its way, or a file operation that a
 ///   thread has begun, may still take effect, whole and later.
 /// - Versions are compared by the store. A listing may tell less of a version than `stat` does.
-/// - `Retry-After` of an HTTP answer is not passed on: the store keeps it to itself.
+/// - The stores of `object_store` that speak HTTP drop the `Retry-After` of an answer. Where the
+///   error of a store has a [`StorageError`] among its sources, that counts, `Retry-After`
+///   included: an `HttpService` of one's own in the store's `HttpConnector` can so pass it on, and
+///   a [`MuxObjectStore`] does.
 pub struct ObjectStoreBackend<S> {
     store: Arc<S>,
     settings: Settings,
@@ -145,11 +151,20 @@ impl<S: ObjectStore> ObjectStoreBackend<S> {
 
     /// The same with or without `set_if`. Switch it on for a store that has both `PutMode::Create`
     /// and `PutMode::Update`: memory, and S3, Google Cloud Storage and Azure as they are set up by
-    /// default. `LocalFileSystem` has only the first, so there it stays off: a backend that knows
-    /// half of an operation does not have it.
+    /// default. `LocalFileSystem` has only the first: see
+    /// [`with_create_only_writes`](Self::with_create_only_writes).
     #[must_use]
     pub const fn with_conditional_writes(mut self, on: bool) -> Self {
-        self.settings.conditional_writes = on;
+        self.settings.conditions = if on { Conditions::All } else { Conditions::None };
+        self
+    }
+
+    /// The same with the half of `set_if` that writes a key only where it is absent, for a store
+    /// that has `PutMode::Create` and no `PutMode::Update`: `LocalFileSystem`. With a version as
+    /// the condition `set_if` answers `UNSUPPORTED` then, though the capabilities name it.
+    #[must_use]
+    pub const fn with_create_only_writes(mut self) -> Self {
+        self.settings.conditions = Conditions::Absent;
         self
     }
 

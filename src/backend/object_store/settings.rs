@@ -10,10 +10,19 @@ use crate::error::StorageError;
 /// The smallest part that every store with uploads in parts takes: 5 MiB.
 pub(super) const MIN_PART_BYTES: usize = 5 * 1024 * 1024;
 
+/// Which conditions of `set_if` the store knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conditions {
+    None,
+    /// That the key is absent, and no more.
+    Absent,
+    All,
+}
+
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) names: Names,
-    pub(super) conditional_writes: bool,
+    pub(super) conditions: Conditions,
     pub(super) sorted_listing: bool,
     pub(super) part_bytes: usize,
     pub(super) parts_in_flight: usize,
@@ -25,7 +34,7 @@ impl Settings {
     pub(super) const fn bucket() -> Self {
         Self {
             names: Names::bucket(),
-            conditional_writes: false,
+            conditions: Conditions::None,
             sorted_listing: false,
             part_bytes: MIN_PART_BYTES,
             parts_in_flight: 2,
@@ -58,7 +67,7 @@ impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
             .field("names", &self.names)
-            .field("conditional_writes", &self.conditional_writes)
+            .field("conditions", &self.conditions)
             .field("sorted_listing", &self.sorted_listing)
             .field("part_bytes", &self.part_bytes)
             .field("parts_in_flight", &self.parts_in_flight)

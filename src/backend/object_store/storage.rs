@@ -10,6 +10,7 @@ use ::object_store::{
 use bytes::Bytes;
 
 use super::errors::{read_error, write_error};
+use super::settings::Conditions;
 use super::values::{metadata, path_of, update_version, written};
 use super::{ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter, listing};
 use crate::backend::value::{PARTIAL_TRIES, patched, too_large, wrong_length};
@@ -64,17 +65,22 @@ impl<S: ObjectStore> ObjectStoreBackend<S> {
             Ok(result) if result.meta.size > limit => return Err(too_large(limit)),
             Ok(result) => {
                 let version = metadata(&result.meta).version;
-                let mode = version.as_ref().and_then(update_version).map(PutMode::Update);
-                (whole(result).await?, mode.unwrap_or_default())
+                let mode = match self.settings.conditions {
+                    Conditions::All => version.as_ref().and_then(update_version),
+                    Conditions::Absent | Conditions::None => None,
+                };
+                (whole(result).await?, mode.map(PutMode::Update).unwrap_or_default())
             }
-            Err(error) if error.is_key_not_found() => (Bytes::new(), PutMode::Create),
+            Err(error) if error.is_key_not_found() => {
+                let creates = self.settings.conditions != Conditions::None;
+                (Bytes::new(), if creates { PutMode::Create } else { PutMode::Overwrite })
+            }
             Err(error) => return Err(error),
         };
         // No byte asks for what lies before the offset.
         let offset = if bytes.is_empty() { 0 } else { offset };
         let new = patched(&old, offset, bytes, limit)?;
         drop(old);
-        let mode = if self.settings.conditional_writes { mode } else { PutMode::Overwrite };
         self.put(path, new, mode).await.map(drop)
     }
 }
@@ -180,7 +186,10 @@ impl<S: ObjectStore> Storage for ObjectStoreBackend<S> {
 
     fn capabilities(&self) -> Capabilities {
         let all = Capabilities::all(self.settings.names.max_key_bytes);
-        if self.settings.conditional_writes { all } else { all.without(Operation::SetIf) }
+        match self.settings.conditions {
+            Conditions::None => all.without(Operation::SetIf),
+            Conditions::Absent | Conditions::All => all,
+        }
     }
 
     fn depth(&self) -> usize {
@@ -224,10 +233,12 @@ impl<S: ObjectStore> Storage for ObjectStoreBackend<S> {
         condition: Condition,
         cx: &OpContext,
     ) -> Result<Written, StorageError> {
-        if !self.settings.conditional_writes {
-            return Err(StorageError::unsupported());
-        }
-        let path = self.enter(key, cx)?;
+        let path = match (self.settings.conditions, &condition) {
+            (Conditions::None, _) | (Conditions::Absent, Condition::VersionMatches(_)) => {
+                return Err(StorageError::unsupported());
+            }
+            (Conditions::Absent | Conditions::All, _) => self.enter(key, cx)?,
+        };
         let mode = match condition {
             Condition::Absent => PutMode::Create,
             Condition::VersionMatches(version) => match update_version(&version) {
