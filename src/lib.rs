@@ -58,7 +58,9 @@
 //! | `smol` | `runtime::smol`: clock, entropy and health checks as a task, for smol |
 //! | `async-std` | `runtime::async_std`: the same for async-std, which is discontinued (RUSTSEC-2025-0052) |
 //! | `embassy` | `runtime::embassy`: a clock for embassy, without std |
+//! | `wasm` | `runtime::wasm`: clock, entropy and health checks in a browser or Node; on `wasm32-unknown-unknown` alone |
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend; `backend::MuxObjectStore`: a mux as one |
+//! | `web` | `backend::IndexedDbStorage` and `backend::FetchStorage`: a browser's database, and HTTP; on `wasm32-unknown-unknown` alone |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
 //! | `opentelemetry` | `telemetry`: spans and metrics for any OpenTelemetry provider |
 //! | `serde` | options from a configuration file, statistics and events to one |
@@ -76,7 +78,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(feature = "object-store")]
+#[cfg(any(feature = "object-store", feature = "web"))]
 pub mod backend;
 pub mod conformance;
 mod drive;
@@ -98,6 +100,7 @@ mod roster;
     feature = "smol",
     feature = "async-std",
     feature = "embassy",
+    feature = "wasm",
     feature = "object-store"
 ))]
 pub mod runtime;

@@ -1,19 +1,29 @@
 //! Foreign stores as backends of a mux. One module a store, each behind the feature of its name.
 //!
-//! Beside them stands what they share: names for keys (`names`), pages out of a listing of any
-//! order (`first_keys`), what faults of the system mean (`faults`), and whether a store is there
-//! at all (`probe`).
+//! Beside them stands what those with names share: names for keys (`names`), pages out of a listing
+//! of any order (`first_keys`), what faults of the system mean (`faults`), and whether a store is
+//! there at all (`probe`).
 
+#[cfg(feature = "object-store")]
 mod faults;
+#[cfg(feature = "object-store")]
 mod first_keys;
+#[cfg(feature = "object-store")]
 mod names;
 #[cfg(feature = "object-store")]
 mod object_store;
+#[cfg(feature = "object-store")]
 mod probe;
+#[cfg(feature = "object-store")]
 mod value;
+#[cfg(feature = "object-store")]
 mod version;
+#[cfg(all(feature = "web", target_arch = "wasm32", target_os = "unknown"))]
+mod web;
 
 #[cfg(feature = "object-store")]
 pub use self::object_store::{
     MuxObjectStore, ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter,
 };
+#[cfg(all(feature = "web", target_arch = "wasm32", target_os = "unknown"))]
+pub use self::web::{FetchReader, FetchStorage, IndexedDbReader, IndexedDbStorage, WebWriter};

@@ -29,6 +29,8 @@ mod tokio_blocking;
 mod tokio_events;
 #[cfg(feature = "tokio")]
 mod tokio_health;
+#[cfg(feature = "wasm")]
+pub mod wasm;
 
 #[cfg(all(feature = "object-store", not(feature = "tokio")))]
 pub(crate) use self::on_thread::off_thread;

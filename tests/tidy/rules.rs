@@ -27,6 +27,9 @@ const RUNTIMES: [&str; 16] = [
     "getrandom",
 ];
 
+/// Of these the ones that also belong to the platform whose storages a module binds.
+const WEB_PLATFORM: [&str; 3] = ["wasm_bindgen", "js_sys", "web_sys"];
+
 /// Features named after a runtime.
 const RUNTIME_FEATURES: [&str; 5] = ["tokio", "async-std", "smol", "embassy", "wasm"];
 
@@ -80,7 +83,9 @@ pub(crate) fn runtime_names(source: &Source) -> Vec<String> {
     if !in_src(source) || source.is_in(&["src/runtime/"]) {
         return Vec::new();
     }
-    let named = words(&source.code).filter(|(_, word)| RUNTIMES.contains(word));
+    let bound: &[&str] = if source.is_in(&["src/backend/web/"]) { &WEB_PLATFORM } else { &[] };
+    let named =
+        words(&source.code).filter(|(_, word)| RUNTIMES.contains(word) && !bound.contains(word));
     let mut findings: Vec<String> =
         named.map(|(at, word)| source.at(at, &format!("names the runtime `{word}`"))).collect();
     for feature in RUNTIME_FEATURES {

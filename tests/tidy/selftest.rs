@@ -158,6 +158,9 @@ fn a_runtime_outside_its_bindings_is_found() {
         "src/lib.rs",
         "#[cfg(any(feature = \"tokio\", feature = \"smol\"))]\npub use a::B;",
     );
+    fails(rule, "src/backend/web/work.rs", "use wasm_bindgen_futures::JsFuture;");
+    fails(rule, "src/backend/other.rs", "use js_sys::Array;");
+    passes(rule, "src/backend/web/work.rs", "use js_sys::Array;");
     passes(rule, "src/runtime/tokio.rs", "use ::tokio::time;");
     passes(rule, "tests/a.rs", "use tokio::time;");
     passes(rule, "src/drive/mod.rs", "/// As under tokio.\nfn tokio_like() {}");

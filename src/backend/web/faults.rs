@@ -1,0 +1,49 @@
+//! What the exceptions of a host mean for a storage.
+
+use alloc::format;
+use alloc::string::String;
+
+use js_sys::Reflect;
+use wasm_bindgen::JsValue;
+
+use crate::error::{NetworkFault, StorageError, StorageErrorKind};
+
+/// An exception of the database.
+///
+/// A quota that is used up is HTTP 507, as where a service has no room left. All else is unknown
+/// and so transient: a page that may not use its database, or that lost it, is served by the
+/// next backend.
+pub(super) fn database(thrown: &JsValue) -> StorageError {
+    let (name, text) = told(thrown);
+    let error = match &*name {
+        "QuotaExceededError" => StorageError::http(507),
+        _ => StorageError::new(StorageErrorKind::Other),
+    };
+    error.with_detail(text)
+}
+
+/// An exception of `fetch`: no answer came. A host does not tell a page why.
+pub(super) fn unreachable(thrown: &JsValue) -> StorageError {
+    StorageError::network(NetworkFault::Other).with_detail(told(thrown).1)
+}
+
+/// An exception while an answer was read.
+pub(super) fn broken(thrown: &JsValue) -> StorageError {
+    StorageError::network(NetworkFault::Reset).with_detail(told(thrown).1)
+}
+
+/// The name of an exception, and its name with its message.
+fn told(thrown: &JsValue) -> (String, String) {
+    let field = |name: &str| {
+        let field = Reflect::get(thrown, &JsValue::from_str(name)).ok()?;
+        field.as_string().filter(|text| !text.is_empty())
+    };
+    let name = field("name").unwrap_or_default();
+    let text = match field("message") {
+        Some(message) if name.is_empty() => message,
+        Some(message) => format!("{name}: {message}"),
+        None if name.is_empty() => "the host gives no reason".into(),
+        None => name.clone(),
+    };
+    (name, text)
+}
