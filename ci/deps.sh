@@ -53,6 +53,15 @@ for target in wasm32-unknown-unknown "$host"; do
     only defmt "$target" "${hosted[@]}" defmt bitflags
 done
 only std "$host" "${std[@]}"
+
+# WASM under a JavaScript host stays free of std and, elsewhere, of itself.
+script=("${hosted[@]}" gloo-timers wasm-bindgen wasm-bindgen-shared wasm-bindgen-futures js-sys
+    futures-channel futures-task futures-util slab cfg-if)
+only wasm wasm32-unknown-unknown "${script[@]}"
+only web wasm32-unknown-unknown "${script[@]}" web-sys
+only web "$host" "${hosted[@]}"
+only web thumbv7m-none-eabi "${bare[@]}"
+
 only tokio "$host" "${std[@]}" tokio
 # Timers and tasks of smol, and no more of it: no files, no processes, no sockets of its own.
 async_io=(async-io bitflags cfg-if concurrent-queue crossbeam-utils futures-io futures-lite

@@ -54,6 +54,7 @@ for target in "$host" thumbv7m-none-eabi thumbv6m-none-eabi wasm32-unknown-unkno
     check_dependencies "$target" ""
 done
 check_dependencies "$host" "$set"
+check_dependencies wasm32-unknown-unknown web
 
 if ! rustup run "$msrv" rustc --version >/dev/null 2>&1; then
     run timeout 300 rustup toolchain install "$msrv" --profile minimal --no-self-update || true
