@@ -56,7 +56,7 @@ only std "$host" "${std[@]}"
 
 # WASM under a JavaScript host stays free of std and, elsewhere, of itself.
 script=("${hosted[@]}" gloo-timers wasm-bindgen wasm-bindgen-shared wasm-bindgen-futures js-sys
-    futures-channel futures-task futures-util slab cfg-if)
+    futures-channel futures-task futures-util slab cfg-if unicode-ident)
 only wasm wasm32-unknown-unknown "${script[@]}"
 only web wasm32-unknown-unknown "${script[@]}" web-sys
 only web "$host" "${hosted[@]}"

@@ -3,8 +3,8 @@
 # and in a worker of headless Chromium; its storages in the browser against the browser's own
 # database and a server on loopback; and the example page, looked at by the browser.
 #
-# Needs Node 20 or newer; fetches the target, wasm-bindgen's command line and Chromium itself where
-# they are missing. Outside CI it says loudly what it could not have and so did not check.
+# Fetches the target, wasm-bindgen's command line, Node (18 or newer) and Chromium itself where they
+# are missing. Outside CI it says loudly what it could not have and so did not check.
 # shellcheck source=ci/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -36,26 +36,17 @@ run cargo clippy --locked --manifest-path "$package/Cargo.toml" --target "$targe
 run cargo clippy --locked --manifest-path examples/browser/Cargo.toml --target "$target" -- \
     -D warnings
 
-# The command line must be of just the version that the packages are locked to.
+# The command line must be of just the version that both packages are locked to.
 locked() {
-    awk '/^name = "wasm-bindgen"$/ { getline; gsub(/"/, ""); print $3 }' "$1/Cargo.lock"
+    grep -A1 -x 'name = "wasm-bindgen"' "$1/Cargo.lock"
 }
-version=$(locked "$package")
-[[ $version == "$(locked examples/browser)" ]] ||
+[[ $(locked "$package") == "$(locked examples/browser)" ]] ||
     fail "$package and examples/browser are locked to different versions of wasm-bindgen"
-# Kept beside cargo's own, under its version, so that the next clone finds it.
-tools=${CARGO_HOME:-$HOME/.cargo}/wasm-bindgen-$version
-export PATH=$tools/bin:$PATH
-if [[ $(wasm-bindgen --version 2>/dev/null) != "wasm-bindgen $version" ]]; then
-    # With the versions that it was released with; where a registry lacks one of them, without.
-    install=(cargo install wasm-bindgen-cli --version "$version" --root "$tools"
-        --target-dir "$CARGO_TARGET_DIR/wasm-tools-build" --quiet)
-    run "${install[@]}" --locked || run "${install[@]}" || true
-fi
-if ! wasm-bindgen-test-runner --version >/dev/null 2>&1; then
-    missing "wasm-bindgen-cli $version cannot be had" "any host"
+if ! tools=$(examples/browser/wasm_bindgen.sh); then
+    missing "wasm-bindgen's command line cannot be had" "any host"
     exit 0
 fi
+export PATH=$tools:$PATH
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=wasm-bindgen-test-runner
 
 wasm_test() {
@@ -70,20 +61,29 @@ need_server() {
     export STORAGE_MUX_TEST_SERVER
 }
 
+# Installs packages of Debian, where the rights and the tools for it are there.
+updated=
+need_packages() {
+    [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 0
+    [[ -n $updated ]] || run apt-get update -qq
+    updated=yes
+    DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends "$@" \
+        >/dev/null || true
+}
+
+command -v node >/dev/null || need_packages nodejs
 if node --version >/dev/null 2>&1; then
     need_server
     wasm_test --test runtime --test platform --test timers
     wasm_test --test fetch
+    # A host without cryptography, as Node 18 is.
+    NODE_OPTIONS=--no-experimental-global-webcrypto wasm_test --test timers seeds
 else
     missing "Node cannot be had" "Node, nor fetch anywhere"
 fi
 
 if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
-    if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
-        run apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive run apt-get install -y -qq --no-install-recommends \
-            chromium chromium-driver >/dev/null || true
-    fi
+    need_packages chromium chromium-driver
 fi
 if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then
     CHROMEDRIVER=$(command -v chromedriver)

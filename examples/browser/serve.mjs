@@ -1,6 +1,7 @@
 // Serves the page, and keeps its notes in memory. Loopback alone.
 //
-// Prints its address. Ends with its standard input, or after ten minutes where that is no terminal.
+// Takes the port and prints its address. Without a port, as for a check, it takes any free one and
+// ends with its standard input or after ten minutes.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize, sep } from "node:path";
@@ -54,7 +55,7 @@ const server = createServer((request, response) => {
 server.listen(Number(process.argv[2] ?? 0), "127.0.0.1", () => {
     console.log(`http://127.0.0.1:${server.address().port}`);
 });
-if (!process.stdin.isTTY) {
+if (process.argv[2] === undefined) {
     process.stdin.resume().on("end", () => process.exit(0));
     setTimeout(() => process.exit(0), 10 * 60 * 1_000).unref();
 }

@@ -190,6 +190,24 @@ async fn a_range_is_right_whatever_the_server_makes_of_it() {
     let shifted = storage.get_range("shifted", 2..6, &cx()).await;
     assert_eq!(shifted, Err(StorageError::network(NetworkFault::Other)));
     assert_eq!(storage.get_range("shifted", 5..9, &cx()).await.expect("a part"), "5678");
+    // One that sends less than was asked for, though there is more.
+    let short = storage.get_range("short/10", 2..6, &cx()).await;
+    assert_eq!(short, Err(StorageError::network(NetworkFault::Other)));
+    assert_eq!(storage.get_range("short/10", 2..4, &cx()).await.expect("a part"), "23");
+    // The same is right where there is no more, and cannot be known where the size is not told.
+    assert_eq!(storage.get_range("short/4", 2..6, &cx()).await.expect("a part"), "23");
+    let untold = storage.get_range("short/*", 2..6, &cx()).await;
+    assert_eq!(untold, Err(StorageError::network(NetworkFault::Other)));
+}
+
+/// Spec: SM-5, P-7
+#[wasm_bindgen_test]
+async fn a_part_that_nobody_asked_for_is_not_taken_for_the_whole() {
+    let storage = faulty();
+    let expected = StorageError::network(NetworkFault::Other);
+    assert_eq!(storage.get("shifted", &cx()).await, Err(expected.clone()));
+    let stream = storage.get_stream("shifted", &cx()).await.map(drop);
+    assert_eq!(stream, Err(expected));
 }
 
 /// Spec: P-7
@@ -315,8 +333,22 @@ async fn headers_of_ones_own_are_sent_and_illegal_ones_fail_the_call() {
     let storage = faulty().with_header("x-token", "secret");
     assert_eq!(storage.get("echo", &cx()).await.expect("told"), "GET secret");
     assert!(!format!("{storage:?}").contains("secret"), "a secret in a log");
-    let illegal = faulty().with_header("x-token", "line\nbreak");
-    assert!(illegal.get("echo", &cx()).await.is_err());
+    for (name, value) in [("x-token", "secret\nbreak"), ("se cret", "v"), ("", "secret")] {
+        let illegal = faulty().with_header(name, value);
+        let refused = illegal.get("echo", &cx()).await.expect_err("no such header");
+        assert_eq!(refused, StorageError::new(StorageErrorKind::Other), "{refused}");
+        assert!(!format!("{refused} {refused:?}").contains("cret"), "{refused:?}");
+    }
+}
+
+/// Spec: E-5
+#[wasm_bindgen_test]
+async fn an_address_that_cannot_be_asked_is_not_repeated_in_the_error() {
+    for address in ["http://user:secret@127.0.0.1:1/", "http://secret:port/", "secret://[/"] {
+        let refused = FetchStorage::new(address).get("k", &cx()).await.expect_err("no answer");
+        assert_eq!(refused, StorageError::network(NetworkFault::Other), "{refused}");
+        assert!(!format!("{refused} {refused:?}").contains("secret"), "{refused:?}");
+    }
 }
 
 /// Spec: P-7, SM-2

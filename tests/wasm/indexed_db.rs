@@ -222,6 +222,13 @@ async fn an_aborted_or_dropped_write_is_whole_or_not_at_all() {
         storage.set("k", "old".into(), &cx).await.expect("stored");
     }
 
+    // The write is asked for and on its way when its future is dropped.
+    {
+        let mut write = pin!(storage.set("k", "NEW".into(), &cx));
+        assert!(write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    assert_eq!(storage.get("k", &cx).await.expect("there"), "old");
+
     let controller = AbortController::new();
     let aborted = OpContext::new().with_signal(controller.signal());
     let write = storage.set("k", "NEW".into(), &aborted);

@@ -158,6 +158,33 @@ async fn a_guard_that_is_dropped_lets_go_of_the_check_under_way() {
     assert_eq!(mux.stats().backends[0].in_flight, 0);
 }
 
+/// The program of the README.
+fn program() -> Result<(), Box<dyn std::error::Error>> {
+    use storage_mux::backend::{FetchStorage, IndexedDbStorage};
+    use storage_mux::runtime::wasm::{WasmClock, entropy_seed, spawn_health_checks};
+    use storage_mux::{Backend, LocalHandle, SeededRng, StorageMux};
+
+    let server = FetchStorage::new("https://files.example/team/");
+    let mux = StorageMux::builder(WasmClock::new(), SeededRng::new(entropy_seed()))
+        .backend(Backend::new("server", LocalHandle::new(server)))
+        .backend(Backend::new("browser", LocalHandle::new(IndexedDbStorage::new("notes"))))
+        .build()?;
+    let checks = spawn_health_checks(&mux); // until it is dropped
+    drop(checks);
+    Ok(())
+}
+
+/// Spec: P-4
+#[wasm_bindgen_test]
+fn the_program_of_the_readme_stands_here_and_builds_a_mux() {
+    let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let readme = include_str!("../../README.md");
+    let (_, shown) = readme.split_once("```rs\n").expect("a program for this target");
+    let (shown, _) = shown.split_once("```").expect("its end");
+    assert!(trimmed(include_str!("platform.rs")).contains(&trimmed(shown)), "{shown}");
+    program().expect("a mux");
+}
+
 /// Spec: E-1, P-3
 #[wasm_bindgen_test]
 async fn a_host_without_a_database_says_that_it_has_none() {

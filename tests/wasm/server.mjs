@@ -113,6 +113,11 @@ const faults = {
         response.writeHead(206, { "Content-Range": "bytes 5-9/10", "Content-Length": 5 });
         response.end("56789");
     },
+    // Sends less than it was asked for; /fault/short/10 says that the whole has ten bytes.
+    short(request, response, [size]) {
+        const range = `bytes 2-3/${decodeURIComponent(size)}`;
+        response.writeHead(206, { "Content-Range": range, "Content-Length": 2 }).end("23");
+    },
     // Has a weak tag and hides its size.
     vague(request, response) {
         response.writeHead(200, { ETag: 'W/"alike"', "Transfer-Encoding": "chunked" });

@@ -22,9 +22,22 @@ pub(super) fn database(thrown: &JsValue) -> StorageError {
     error.with_detail(text)
 }
 
-/// An exception of `fetch`: no answer came. A host does not tell a page why.
-pub(super) fn unreachable(thrown: &JsValue) -> StorageError {
-    StorageError::network(NetworkFault::Other).with_detail(told(thrown).1)
+/// An exception of `fetch`: no answer came.
+///
+/// A host does not tell a page why. What some tell instead is the address or the header that they
+/// could not read, and with it whatever secret stands there: their words are not passed on.
+pub(super) fn unreachable() -> StorageError {
+    StorageError::network(NetworkFault::Other).with_detail(
+        "no answer came, and the host does not tell why: look at the address, the network and \
+         what the server allows other origins",
+    )
+}
+
+/// A header that the host refuses to send.
+pub(super) fn illegal_header() -> StorageError {
+    StorageError::new(StorageErrorKind::Other).with_detail(
+        "a header set by with_header has a name or a value that no request may have: correct it",
+    )
 }
 
 /// An exception while an answer was read.

@@ -11,7 +11,7 @@ use web_sys::{AbortController, Headers, ReadableStream, RequestCache, RequestIni
 use super::{Settings, head};
 use crate::backend::web::bytes::{from_host, to_host};
 use crate::backend::web::faults;
-use crate::error::StorageError;
+use crate::error::{NetworkFault, StorageError};
 use crate::runtime::wasm::JsFuture;
 
 #[wasm_bindgen]
@@ -51,11 +51,11 @@ impl Exchange {
         settings: &Settings,
         request: Request<'_>,
     ) -> Result<Self, StorageError> {
-        let aborting = Aborting(AbortController::new().map_err(unsent)?);
+        let aborting = Aborting(AbortController::new().map_err(|_| faults::unreachable())?);
         let init = init(settings, &request)?;
         init.set_signal(Some(&aborting.0.signal()));
-        let answer = fetch(request.address, &init).map_err(unsent)?;
-        let response = JsFuture::from(answer).await.map_err(unsent)?;
+        let answer = fetch(request.address, &init).map_err(|_| faults::unreachable())?;
+        let response = JsFuture::from(answer).await.map_err(|_| faults::unreachable())?;
         Ok(Self { response: response.unchecked_into(), _request: aborting })
     }
 
@@ -74,6 +74,16 @@ impl Exchange {
             404 | 410 => Err(StorageError::key_not_found()),
             _ => self.accepted(),
         }
+    }
+
+    /// The answer to a read of the whole, if it is one.
+    pub(super) fn whole(self) -> Result<Self, StorageError> {
+        let answer = self.found()?;
+        if answer.status() == 206 {
+            return Err(StorageError::network(NetworkFault::Other)
+                .with_detail("the server sent a part where the whole value was asked for"));
+        }
+        Ok(answer)
     }
 
     /// The answer, unless it is a refusal.
@@ -95,12 +105,12 @@ impl Exchange {
 }
 
 fn init(settings: &Settings, request: &Request<'_>) -> Result<RequestInit, StorageError> {
-    let headers = Headers::new().map_err(unsent)?;
+    let headers = Headers::new().map_err(|_| faults::unreachable())?;
     for (name, value) in &settings.headers {
-        headers.append(name, value).map_err(unsent)?;
+        headers.append(name, value).map_err(|_| faults::illegal_header())?;
     }
     if let Some((name, value)) = request.header {
-        headers.set(name, value).map_err(unsent)?;
+        headers.set(name, value).map_err(|_| faults::illegal_header())?;
     }
     let init = RequestInit::new();
     init.set_method(request.method);
@@ -112,10 +122,6 @@ fn init(settings: &Settings, request: &Request<'_>) -> Result<RequestInit, Stora
         init.set_body(&body);
     }
     Ok(init)
-}
-
-fn unsent(thrown: JsValue) -> StorageError {
-    faults::unreachable(&thrown)
 }
 
 fn cut_off(thrown: JsValue) -> StorageError {

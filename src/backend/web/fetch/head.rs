@@ -1,5 +1,6 @@
 //! What the head of an answer says.
 
+use core::ops::Range;
 use core::time::Duration;
 
 use js_sys::Date;
@@ -65,10 +66,19 @@ pub(super) fn is_strong(tag: &str) -> bool {
         .is_some_and(|inside| inside.bytes().all(|byte| byte > b' ' && byte != b'"' && byte < 127))
 }
 
-/// Whether the part that an answer brings starts where it was asked to. A page that may not see
-/// the header has to believe it.
-pub(super) fn starts_at(answer: &Exchange, start: u64) -> bool {
-    let Some(range) = answer.header("content-range") else { return true };
-    let first = range.trim().strip_prefix("bytes ").and_then(|range| range.split_once('-'));
-    first.is_some_and(|(first, _)| first.trim().parse() == Ok(start))
+/// Whether an answer brings the part that was asked for: from its start to its end, or to the end of
+/// the value. A page that may not see the header has to believe it.
+pub(super) fn brings(answer: &Exchange, wanted: &Range<u64>) -> bool {
+    let Some(text) = answer.header("content-range") else { return true };
+    sent(&text).is_some_and(|(part, size)| {
+        part.start == wanted.start && (part.end >= wanted.end || size == Some(part.end))
+    })
+}
+
+/// The part that a `Content-Range` names, and the size of the whole where that is told.
+fn sent(text: &str) -> Option<(Range<u64>, Option<u64>)> {
+    let (part, size) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = part.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    Some((first..last.checked_add(1)?, size.trim().parse().ok()))
 }

@@ -58,7 +58,7 @@ pub use self::reader::FetchReader;
 /// 404 and 410 to a read are `KEY_NOT_FOUND`; every other status is the HTTP error of that status,
 /// with its `Retry-After`. No answer at all is a network fault: a host does not tell a page whether
 /// the name, the connection or the rules of the origin were to blame. An answer that breaks off is
-/// a reset connection.
+/// a reset connection. No error repeats an address or a header: they may hold secrets.
 ///
 /// # What to know
 ///
@@ -88,7 +88,8 @@ impl FetchStorage {
     /// The longest key, in bytes. Three times as long in an address, at worst, which servers take.
     pub const MAX_KEY_BYTES: usize = 1024;
 
-    /// The storage below an address. In a page it may be relative to the page.
+    /// The storage below an address. In a page it may be relative to the page. It holds no user and
+    /// password: hosts refuse such an address; send a header.
     pub fn new(base: impl Into<String>) -> Self {
         let mut base = base.into();
         if !base.ends_with('/') {
@@ -99,7 +100,7 @@ impl FetchStorage {
     }
 
     /// The same with a header on every request. One that no request may have, by its name or its
-    /// value, makes every call fail.
+    /// value, makes every call fail with `STORAGE.OTHER`.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         Rc::make_mut(&mut self.settings).headers.push((name.into(), value.into()));

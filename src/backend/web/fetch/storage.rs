@@ -63,7 +63,7 @@ impl LocalStorage for FetchStorage {
     type Writer = WebWriter;
 
     async fn get(&self, key: &str, cx: &OpContext) -> Result<Bytes, StorageError> {
-        self.ask("GET", key, None, cx, async |answer| answer.found()?.bytes().await).await
+        self.ask("GET", key, None, cx, async |answer| answer.whole()?.bytes().await).await
     }
 
     async fn set(&self, key: &str, value: Bytes, cx: &OpContext) -> Result<Written, StorageError> {
@@ -110,7 +110,7 @@ impl LocalStorage for FetchStorage {
     }
 
     async fn get_stream(&self, key: &str, cx: &OpContext) -> Result<FetchReader, StorageError> {
-        self.ask("GET", key, None, cx, async |answer| answer.found().map(FetchReader::new)).await
+        self.ask("GET", key, None, cx, async |answer| answer.whole().map(FetchReader::new)).await
     }
 
     async fn set_stream(&self, key: &str, cx: &OpContext) -> Result<WebWriter, StorageError> {
@@ -156,7 +156,7 @@ impl LocalStorage for FetchStorage {
             if answer.status() != 206 {
                 return part(answer.bytes().await?, range);
             }
-            if !head::starts_at(&answer, range.start) {
+            if !head::brings(&answer, &range) {
                 return Err(StorageError::network(NetworkFault::Other)
                     .with_detail("the server sent another range than it was asked for"));
             }
