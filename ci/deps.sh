@@ -10,9 +10,13 @@ built() {
         --features "$1" --target "$2" | awk '{ print $1 }' | sort -u
 }
 
+# The features with a list of all that they may bring.
+bounded=()
+
 # Fails on a crate that is not in the list behind the first two arguments.
 only() {
     local set=$1 target=$2 extra
+    bounded+=("$set")
     shift 2
     extra=$(built "$set" "$target" | grep -vxFf <(printf '%s\n' "$@") | paste -sd' ' || true)
     [[ -z $extra ]] || fail "features '$set' on $target pull in more than is written down: $extra"
@@ -59,8 +63,10 @@ script=("${hosted[@]}" gloo-timers wasm-bindgen wasm-bindgen-shared wasm-bindgen
     futures-channel futures-task futures-util slab cfg-if unicode-ident)
 only wasm wasm32-unknown-unknown "${script[@]}"
 only web wasm32-unknown-unknown "${script[@]}" web-sys
-only web "$host" "${hosted[@]}"
-only web thumbv7m-none-eabi "${bare[@]}"
+for each in wasm web; do
+    only "$each" "$host" "${hosted[@]}"
+    only "$each" thumbv7m-none-eabi "${bare[@]}"
+done
 
 only tokio "$host" "${std[@]}" tokio
 # Timers and tasks of smol, and no more of it: no files, no processes, no sockets of its own.
@@ -68,6 +74,9 @@ async_io=(async-io bitflags cfg-if concurrent-queue crossbeam-utils futures-io f
     linux-raw-sys parking polling rustix slab)
 only smol x86_64-unknown-linux-gnu "${std[@]}" "${async_io[@]}" async-executor async-task fastrand
 # All of async-std comes, since its executor does not come alone; but no other runtime.
+only async-std x86_64-unknown-linux-gnu "${std[@]}" "${async_io[@]}" async-executor async-task \
+    fastrand async-channel async-global-executor async-lock async-std atomic-waker blocking \
+    event-listener-strategy kv-log-macro log memchr once_cell pin-utils piper value-bag
 never async-std x86_64-unknown-linux-gnu tokio smol "${stores[@]}" tracing opentelemetry
 embassy=(embassy-time embassy-time-driver cfg-if critical-section embedded-hal embedded-hal-async nb
     void)
@@ -78,6 +87,14 @@ only embassy "$host" "${hosted[@]}" "${embassy[@]}"
 only tracing thumbv7m-none-eabi "${bare[@]}" tracing tracing-core
 only tracing "$host" "${hosted[@]}" tracing tracing-core
 only opentelemetry "$host" "${std[@]}" opentelemetry
+# The store's trait speaks of URLs (with the tables of Unicode for their hosts), dates and HTTP heads.
+unicode=(icu_collections icu_locale_core icu_normalizer icu_normalizer_data icu_properties
+    icu_properties_data icu_provider litemap potential_utf smallvec tinystr utf8_iter writeable yoke
+    zerofrom zerotrie zerovec)
+only object-store x86_64-unknown-linux-gnu "${std[@]}" "${unicode[@]}" cfg-if chrono either \
+    form_urlencoded futures-task futures-util http humantime iana-time-zone idna idna_adapter \
+    itertools itoa libc lock_api num-traits object_store parking_lot parking_lot_core \
+    percent-encoding scopeguard slab url utf_types
 
 # The lists above leave no room for a runtime; this says it in so many words.
 never "serde,defmt,sim,std" "$host" "${runtimes[@]}" "${stores[@]}" "${telemetry[@]}"
@@ -87,6 +104,11 @@ never tracing "$host" "${runtimes[@]}" "${stores[@]}" opentelemetry log tracing-
 never opentelemetry "$host" "${runtimes[@]}" "${stores[@]}" tracing log opentelemetry_sdk
 # The store's clouds bring a client, a TLS library and a runtime; whoever wants one asks for it.
 never object-store "$host" "${runtimes[@]}" opendal reqwest hyper rustls ring aws-lc-rs quick-xml
+
+# A feature that is added gets its list here.
+unbounded=$(features | grep -vxFf <(printf '%s\n' "${bounded[@]}" | grep .) | paste -sd' ' || true)
+[[ -z $unbounded ]] || fail "features without a list of what they may pull in: $unbounded"
+printf 'every feature of Cargo.toml has its list\n'
 
 # Each dependency stands below a comment of one line that gives the reason.
 bare_lines=$(awk '

@@ -99,6 +99,12 @@ fn only_the_runtime_bindings_name_a_runtime() {
     check(rules::runtime_names);
 }
 
+/// Spec: PU-3
+#[test]
+fn the_rule_on_runtimes_knows_every_crate_that_one_brings() {
+    none(rules::unknown_runtimes(file("Cargo.toml")));
+}
+
 /// Spec: PU-1, PU-2
 #[test]
 fn std_stays_in_the_bindings_and_behind_its_feature() {

@@ -8,20 +8,25 @@ use crate::source::{Source, closing, is_word, words};
 pub(crate) const MAX_LINES: usize = 400;
 
 /// Crates and modules that belong to one runtime.
-const RUNTIMES: [&str; 16] = [
+pub(crate) const RUNTIMES: [&str; 21] = [
     "tokio",
+    "tokio_stream",
     "tokio_util",
     "async_std",
+    "async_global_executor",
     "smol",
     "async_io",
     "async_executor",
+    "async_task",
     "embassy_time",
+    "embassy_time_driver",
     "embassy_executor",
     "wasm_bindgen",
     "wasm_bindgen_futures",
     "js_sys",
     "web_sys",
     "web_time",
+    "gloo_net",
     "gloo_timers",
     "futures_timer",
     "getrandom",
@@ -96,6 +101,21 @@ pub(crate) fn runtime_names(source: &Source) -> Vec<String> {
         }
     }
     findings
+}
+
+/// The crates that a runtime's feature brings in and that are not among [`RUNTIMES`]: the rest of the
+/// library could name them unseen.
+pub(crate) fn unknown_runtimes(manifest: &str) -> Vec<String> {
+    let features = section(manifest, "features");
+    let brought = features
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .filter(|(feature, _)| RUNTIME_FEATURES.contains(feature) || *feature == "web")
+        .flat_map(|(_, brings)| brings.split('"').filter_map(|item| item.strip_prefix("dep:")));
+    brought
+        .filter(|name| !RUNTIMES.contains(&&*name.replace('-', "_")))
+        .map(|name| format!("Cargo.toml: the rule on runtimes does not know `{name}`"))
+        .collect()
 }
 
 /// Whether a place lies in an attribute of a `mod` or `use` line in `lib.rs` or a `mod.rs`.
@@ -261,8 +281,7 @@ pub(crate) fn hollow_tests(source: &Source) -> Vec<String> {
 
 /// Every feature has its row in the table of `lib.rs`, and every row its feature.
 pub(crate) fn feature_table(manifest: &str, lib: &Source) -> Vec<String> {
-    let section = manifest.split("\n[").find_map(|part| part.strip_prefix("features]\n"));
-    let keys = section.unwrap_or_default().lines().filter_map(|line| line.split_once(" = "));
+    let keys = section(manifest, "features").lines().filter_map(|line| line.split_once(" = "));
     let features: Vec<&str> =
         keys.map(|(key, _)| key).filter(|key| !key.starts_with('#') && *key != "default").collect();
     let rows: Vec<&str> = lib
@@ -277,6 +296,12 @@ pub(crate) fn feature_table(manifest: &str, lib: &Source) -> Vec<String> {
     let unknown = rows.iter().filter(|row| !features.contains(row));
     findings.extend(unknown.map(|row| lib.at(0, &format!("a row for no feature: `{row}`"))));
     findings
+}
+
+/// A table of a manifest, without its heading.
+fn section<'a>(manifest: &'a str, name: &str) -> &'a str {
+    let heading = format!("{name}]\n");
+    manifest.split("\n[").find_map(|part| part.strip_prefix(&*heading)).unwrap_or_default()
 }
 
 /// Words that tell where somebody worked and mean nothing to a reader. Spelt in halves, so that

@@ -167,6 +167,43 @@ fn a_runtime_outside_its_bindings_is_found() {
 }
 
 #[test]
+fn each_crate_of_each_runtime_is_found() {
+    let rule = rules::runtime_names;
+    let of_each: [&[&str]; 6] = [
+        &["tokio", "tokio_stream", "tokio_util"],
+        &["smol", "async_io", "async_executor", "async_task"],
+        &["async_std", "async_global_executor"],
+        &["embassy_time", "embassy_time_driver", "embassy_executor"],
+        &["wasm_bindgen", "wasm_bindgen_futures", "js_sys", "web_sys", "gloo_net", "gloo_timers"],
+        &["web_time", "futures_timer", "getrandom"],
+    ];
+    for name in of_each.concat() {
+        let import = format!("use ::{name}::A;");
+        for path in ["src/drive/race.rs", "src/lib.rs", "src/backend/other.rs", "src/sync/a.rs"] {
+            fails(rule, path, &import);
+            fails(rule, path, &format!("fn f() {{ {name}::f(); }}"));
+        }
+        passes(rule, "src/runtime/a.rs", &import);
+        passes(rule, "src/drive/race.rs", &format!("use a::not_{name};"));
+        // The storages of a host may name their platform, and nothing that runs or waits.
+        let platform = ["wasm_bindgen", "js_sys", "web_sys"].contains(&name);
+        assert_eq!(count(rule, "src/backend/web/a.rs", &import), usize::from(!platform), "{name}");
+    }
+    assert_eq!(of_each.concat().len(), rules::RUNTIMES.len(), "a name is not tried");
+    for feature in ["tokio", "smol", "async-std", "embassy", "wasm"] {
+        fails(rule, "src/drive/race.rs", &format!("#[cfg(feature = \"{feature}\")]\nmod a;"));
+    }
+}
+
+#[test]
+fn a_crate_of_a_runtime_that_the_rule_does_not_know_is_found() {
+    let manifest = |brings: &str| format!("a\n[features]\nsmol = [{brings}]\nb = [\"dep:c\"]\n");
+    let found = |brings: &str| rules::unknown_runtimes(&manifest(brings)).len();
+    assert_eq!(found("\"std\", \"dep:async-io\""), 0);
+    assert_eq!(found("\"std\", \"dep:async-io\", \"dep:new-runtime\""), 1);
+}
+
+#[test]
 fn std_where_it_has_no_place_is_found() {
     fails(rules::std_paths, "src/mux/mod.rs", "use std::io;");
     fails(rules::std_paths, "src/error/mux.rs", "fn f() -> ::std::string::String {}");

@@ -1,7 +1,7 @@
 // A small HTTP store on loopback for the tests of `fetch`: GET with ranges, HEAD, PUT with
 // conditions, DELETE, and under /fault/ answers that go wrong. For pages of any origin.
 //
-// Prints its address and serves until its standard input ends, or for ten minutes.
+// Prints its address and serves until its standard input ends, or for an hour.
 import { createServer } from "node:http";
 
 const values = new Map();
@@ -163,4 +163,4 @@ server.listen(0, "127.0.0.1", () => {
     console.log(`http://127.0.0.1:${server.address().port}`);
 });
 process.stdin.resume().on("end", () => process.exit(0));
-setTimeout(() => process.exit(0), 10 * 60 * 1_000).unref();
+setTimeout(() => process.exit(0), 60 * 60 * 1_000).unref();
