@@ -3,6 +3,10 @@
 # shellcheck source=ci/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+# What a build leaves behind is ignored, and so must not be kept either.
+left=$(git ls-files --cached --ignored --exclude-standard | paste -sd' ')
+[[ -z $left ]] || fail "files are kept that .gitignore names: $left"
+
 run cargo package --locked --allow-dirty --no-verify
 packaged=$(cargo package --locked --allow-dirty --list)
 
