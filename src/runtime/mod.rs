@@ -33,6 +33,6 @@ mod tokio_health;
 pub mod wasm;
 
 #[cfg(all(feature = "object-store", not(feature = "tokio")))]
-pub(crate) use self::on_thread::off_thread;
+pub(crate) use self::on_thread::{in_background, off_thread};
 #[cfg(all(feature = "object-store", feature = "tokio"))]
-pub(crate) use self::tokio_blocking::off_thread;
+pub(crate) use self::tokio_blocking::{in_background, off_thread};

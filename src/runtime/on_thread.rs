@@ -1,4 +1,5 @@
-//! Where no runtime is known, what blocks does so on the calling thread.
+//! Where no runtime is known, what blocks does so on the calling thread, and what nobody waits for
+//! is not done.
 
 use crate::error::StorageError;
 
@@ -8,4 +9,9 @@ where
     F: FnOnce() -> Result<T, StorageError>,
 {
     work()
+}
+
+/// Drops a piece of work that nobody waits for.
+pub(crate) fn in_background(work: impl Future<Output = ()> + Send + 'static) {
+    drop(work);
 }

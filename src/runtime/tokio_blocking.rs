@@ -1,4 +1,4 @@
-//! What blocks, on the threads that tokio keeps for it.
+//! What blocks, on the threads that tokio keeps for it, and what nobody waits for, as its task.
 
 use ::tokio::runtime::Handle;
 
@@ -14,4 +14,11 @@ where
 {
     let Ok(runtime) = Handle::try_current() else { return work() };
     runtime.spawn_blocking(work).await.unwrap_or_else(|end| Err(StorageError::other(end)))
+}
+
+/// Ends a piece of work that nobody waits for: as a task within a runtime, not at all without one.
+pub(crate) fn in_background(work: impl Future<Output = ()> + Send + 'static) {
+    if let Ok(runtime) = Handle::try_current() {
+        drop(runtime.spawn(work));
+    }
 }

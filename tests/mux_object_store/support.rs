@@ -9,7 +9,10 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use storage_mux::backend::{MuxObjectStore, ObjectStoreBackend};
 use storage_mux::runtime::tokio::TokioClock;
-use storage_mux::{Backend, MuxMode, MuxOptions, SeededRng, SharedStorage, StorageMux};
+use storage_mux::sim::{FakeClock, FaultStorage, run};
+use storage_mux::{
+    Backend, MemoryStorage, MuxMode, MuxOptions, SeededRng, SharedStorage, StorageMux,
+};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -37,6 +40,20 @@ pub(crate) fn mux(mode: MuxMode, mut make: impl FnMut() -> SharedStorage) -> Mux
 pub(crate) fn bucket(store: InMemory) -> SharedStorage {
     let backend = ObjectStoreBackend::new(store).with_plain_names();
     SharedStorage::new(backend.with_conditional_writes(true).with_sorted_listing(true))
+}
+
+/// A store over our own memory, without a mux, on a schedule of faults and with a log.
+pub(crate) fn faulty() -> (MuxObjectStore, Faulty, FakeClock) {
+    let clock = FakeClock::new();
+    let storage = FaultStorage::new(MemoryStorage::new(), clock.clone());
+    (MuxObjectStore::new(SharedStorage::new(storage.clone())), storage, clock)
+}
+
+pub(crate) type Faulty = FaultStorage<MemoryStorage>;
+
+/// Drives a future to its end.
+pub(crate) fn drive<F: Future>(future: F) -> F::Output {
+    run(&FakeClock::new(), future).expect("nothing here waits for ever")
 }
 
 /// Folders of their own for a test, removed with all that is in them.

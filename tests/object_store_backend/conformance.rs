@@ -57,6 +57,19 @@ fn a_folder_passes_but_has_no_conditional_writes() {
 }
 
 /// Spec: CF-1, P-7
+#[test]
+fn a_folder_that_creates_passes_what_asks_for_no_version() {
+    let scratch = Scratch::new();
+    let mut suite = Suite::new();
+    for rule in CONDITIONAL.into_iter().filter(|rule| *rule != "if-absent") {
+        suite = suite.without(rule);
+    }
+    let report = drive(suite.run(&scratch.backend().with_create_only_writes()));
+    let report = report.unwrap_or_else(|failures| panic!("{failures}"));
+    assert!(report.skipped().iter().all(|rule| rule.id() != "if-absent"));
+}
+
+/// Spec: CF-1, P-7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn values_in_parts_pass_on_a_runtime() {
     let scratch = Scratch::new();

@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::io;
+use std::time::Duration;
 
 use object_store::Error;
 use storage_mux::backend::ObjectStoreBackend;
@@ -191,4 +192,31 @@ fn what_is_refused_never_reaches_the_store() {
     let list = drive(backend.list("", &Default::default(), &given_up));
     assert_eq!(list.map(drop), Err(StorageError::aborted()));
     assert_eq!(fake.calls(), Vec::<&str>::new());
+}
+
+/// As an HTTP client that knows of us passes on what it was told.
+///
+/// Spec: E-1, HE-2
+#[test]
+fn an_error_of_ours_among_the_sources_counts_with_its_retry_after() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("{text}")]
+    struct Client {
+        text: String,
+        source: StorageError,
+    }
+    let busy = StorageError::http(503).with_retry_after(Duration::from_secs(9));
+    for text in ["HTTP error", "Server returned non-2xx status code: 500 Internal"] {
+        let client = Client { text: text.into(), source: busy.clone() };
+        let error = || Error::Generic { store: "S3", source: Box::new(client_again(&client)) };
+        for found in [read(error()), write(error())] {
+            assert_eq!(found.retry_after(), Some(Duration::from_secs(9)), "{found:?}");
+            assert_eq!(found, busy);
+        }
+    }
+    fn client_again(client: &Client) -> Client {
+        Client { text: client.text.clone(), source: client.source.clone() }
+    }
+    // Without one there is nothing to be had: the text of an answer does not name it.
+    assert_eq!(read(status("503 Service Unavailable: ")).retry_after(), None);
 }

@@ -199,6 +199,28 @@ fn conditional_writes_are_there_when_the_store_is_said_to_have_them() {
     assert_eq!(lost, Err(StorageError::precondition_failed()));
 }
 
+/// Spec: P-3, MX-5
+#[test]
+fn a_store_that_can_only_create_has_that_half() {
+    let cx = OpContext::new();
+    let fake = Fake::default();
+    let backend = ObjectStoreBackend::new(fake.clone()).with_create_only_writes();
+    assert!(backend.capabilities().contains(storage_mux::Operation::SetIf));
+    let made = drive(backend.set_if("k", "v".into(), Condition::Absent, &cx)).unwrap();
+    let lost = drive(backend.set_if("k", "w".into(), Condition::Absent, &cx));
+    assert_eq!(lost, Err(StorageError::precondition_failed()));
+    fake.calls();
+    let current = Condition::VersionMatches(made.version.expect("memory has versions"));
+    let refused = drive(backend.set_if("k", "x".into(), current, &cx));
+    assert_eq!(refused, Err(StorageError::unsupported()));
+    assert!(fake.calls().is_empty(), "the store is not asked for what it does not have");
+    assert_eq!(get(&backend, "k").unwrap(), b"v");
+    // A partial write creates under the condition and rewrites without one.
+    fake.script().meddling = [("new", "theirs")].into();
+    drive(backend.set_partial("new", 0, "ours".into(), &cx)).unwrap();
+    assert_eq!(get(&backend, "new").unwrap(), b"oursrs");
+}
+
 /// Spec: P-7
 #[test]
 fn a_partial_write_with_conditions_loses_no_other_write() {

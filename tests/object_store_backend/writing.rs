@@ -295,3 +295,56 @@ fn two_streams_to_one_key_do_not_mix() {
     assert!(value.len() == 3 * PART && value.iter().all(|byte| *byte == 2));
     assert_eq!(scratch.files(), ["k%f"]);
 }
+
+/// Spec: P-7, AB-5
+#[tokio::test]
+async fn an_upload_that_is_dropped_is_aborted_by_a_task() {
+    // Dropped with an upload open, while one is being opened, and before there is one.
+    for (sent, expected) in [(2 * PART, vec!["open", "abort"]), (10, vec![])] {
+        let fake = Fake::default();
+        let backend = ObjectStoreBackend::new(fake.clone());
+        let mut writer = backend.set_stream("k", &OpContext::new()).await.unwrap();
+        writer.send(pattern(sent).into()).await.unwrap();
+        drop(writer);
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(fake.calls(), expected);
+        assert!(objects(&fake).is_empty());
+    }
+    let fake = Fake::default();
+    let opening = Arc::new(tokio::sync::Notify::new());
+    let backend = ObjectStoreBackend::new(fake.clone()).with_probe({
+        let (opening, first) = (opening.clone(), AtomicUsize::new(0));
+        move || {
+            let (opening, first) = (opening.clone(), first.fetch_add(1, Ordering::SeqCst) == 0);
+            async move {
+                if !first {
+                    opening.notified().await;
+                }
+                Ok(())
+            }
+        }
+    });
+    let mut writer = backend.set_stream("k", &OpContext::new()).await.unwrap();
+    assert!(writer.send(pattern(2 * PART).into()).now_or_never().is_none());
+    drop(writer);
+    opening.notify_one();
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(fake.calls(), ["open", "abort"], "what was under way is found and aborted");
+}
+
+/// Spec: P-7
+#[test]
+fn a_closed_stream_aborts_nothing() {
+    let fake = Fake::default();
+    let backend = ObjectStoreBackend::new(fake.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        write(&backend, "k", &pattern(2 * PART), MIB).await.unwrap();
+        tokio::task::yield_now().await;
+    });
+    assert_eq!(fake.calls(), ["open", "complete"]);
+}

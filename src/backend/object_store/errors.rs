@@ -57,11 +57,26 @@ pub(super) fn store_error(error: Foreign) -> StorageError {
 
 /// The error of anything else.
 pub(super) fn storage_error(error: Foreign) -> StorageError {
-    let kind = match &error {
-        Foreign::NotFound { source, .. } if tells_of_no_bucket(&**source) => {
+    let kind = match (&error, ours(&error)) {
+        (Foreign::NotFound { source, .. }, _) if tells_of_no_bucket(&**source) => {
             StorageError::new(StorageErrorKind::Other)
         }
-        Foreign::NotFound { .. } => StorageError::key_not_found(),
+        (Foreign::NotFound { .. }, _) => StorageError::key_not_found(),
+        (_, Some(ours)) => ours,
+        (_, None) => theirs(&error),
+    };
+    kind.with_source(error)
+}
+
+/// What an error of ours among the sources tells. A storage of ours below the store, or an HTTP
+/// client that knows of us, knows best.
+fn ours(error: &Foreign) -> Option<StorageError> {
+    let mut ours = chain(error).filter_map(|error| error.downcast_ref::<StorageError>());
+    ours.next().map(|error| StorageError::new(error.kind().clone()))
+}
+
+fn theirs(error: &Foreign) -> StorageError {
+    match error {
         Foreign::NotSupported { .. } | Foreign::NotImplemented { .. } => {
             StorageError::unsupported()
         }
@@ -74,20 +89,15 @@ pub(super) fn storage_error(error: Foreign) -> StorageError {
         Foreign::InvalidPath { .. } => {
             StorageError::invalid_key("the store holds or got a name that is no path")
         }
-        _ => match chain(&error).find_map(known) {
+        _ => match chain(error).find_map(known) {
             Some(kind) => kind,
             None => StorageError::new(StorageErrorKind::Other),
         },
-    };
-    kind.with_source(error)
+    }
 }
 
 /// What one link of the chain tells, if anything.
 fn known(error: &(dyn Error + 'static)) -> Option<StorageError> {
-    // A storage of ours below the store, or an HTTP client that knows of us: nobody knows better.
-    if let Some(error) = error.downcast_ref::<StorageError>() {
-        return Some(StorageError::new(error.kind().clone()));
-    }
     if let Some(error) = error.downcast_ref::<io::Error>() {
         return io_fault(error);
     }

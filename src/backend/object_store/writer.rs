@@ -17,6 +17,7 @@ use super::errors::write_error;
 use super::settings::Settings;
 use crate::error::StorageError;
 use crate::port::SendFuture;
+use crate::runtime::in_background;
 use crate::sync::Arc;
 
 /// A chunk of at least this many bytes is kept as it came. Smaller ones are copied together, so
@@ -38,7 +39,8 @@ const KEPT_CHUNK_BYTES: usize = 64 * 1024;
 /// # Dropping it
 ///
 /// Dropped before its close the stream leaves nothing visible. Aborting an upload takes a request,
-/// which a drop cannot wait for: parts that were stored stay out of sight until the store removes
+/// which a drop cannot wait for: within a tokio runtime (feature `tokio`) a task sends it; else, or
+/// where the program ends first, parts that were stored stay out of sight until the store removes
 /// them, as `LocalFileSystem` does at once and a bucket does by a lifecycle rule for incomplete
 /// uploads, which every bucket should have. Dropped while it closes, the value may or may not
 /// become visible, but never by half.
@@ -270,6 +272,24 @@ impl<S: ObjectStore> Sink<Bytes> for ObjectStoreWriter<S> {
                 State::Open(_, parts) if !parts.is_empty() => return Poll::Pending,
                 _ => this.end(),
             }
+        }
+    }
+}
+
+impl<S> Drop for ObjectStoreWriter<S> {
+    /// Has an upload that nobody will complete aborted, one that is just being begun included.
+    fn drop(&mut self) {
+        match core::mem::replace(&mut self.state, State::Closed) {
+            State::Open(mut upload, parts) => {
+                drop(parts);
+                in_background(async move { drop(upload.abort().await) });
+            }
+            State::Opening(opening) => in_background(async move {
+                if let Ok(mut upload) = opening.await {
+                    drop(upload.abort().await);
+                }
+            }),
+            State::Small | State::Ending(_) | State::Closed | State::Failed(_) => {}
         }
     }
 }
