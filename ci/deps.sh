@@ -95,6 +95,12 @@ only object-store x86_64-unknown-linux-gnu "${std[@]}" "${unicode[@]}" cfg-if ch
     form_urlencoded futures-task futures-util http humantime iana-time-zone idna idna_adapter \
     itertools itoa libc lock_api num-traits object_store parking_lot parking_lot_core \
     percent-encoding scopeguard slab url utf_types
+# OpenDAL comes with no service but memory; of tokio it takes what needs no runtime.
+only opendal x86_64-unknown-linux-gnu "${std[@]}" "${unicode[@]}" anyhow asyncband base64 \
+    block-buffer cfg-if const-oid crypto-common digest form_urlencoded futures futures-channel \
+    futures-io futures-task futures-util getrandom http hybrid-array idna idna_adapter itoa jiff \
+    jiff-core libc log md-5 memchr opendal opendal-core percent-encoding quick-xml serde serde_core \
+    serde_json slab tokio typenum url utf_types uuid zmij
 
 # The lists above leave no room for a runtime; this says it in so many words.
 never "serde,defmt,sim,std" "$host" "${runtimes[@]}" "${stores[@]}" "${telemetry[@]}"
@@ -104,6 +110,7 @@ never tracing "$host" "${runtimes[@]}" "${stores[@]}" opentelemetry log tracing-
 never opentelemetry "$host" "${runtimes[@]}" "${stores[@]}" tracing log opentelemetry_sdk
 # The store's clouds bring a client, a TLS library and a runtime; whoever wants one asks for it.
 never object-store "$host" "${runtimes[@]}" opendal reqwest hyper rustls ring aws-lc-rs quick-xml
+never opendal "$host" async-std smol object_store reqwest hyper rustls ring aws-lc-rs mio socket2
 
 # A feature that is added gets its list here.
 unbounded=$(features | grep -vxFf <(printf '%s\n' "${bounded[@]}" | grep .) | paste -sd' ' || true)

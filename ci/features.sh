@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # The pairs that meet in one place: a lock or a format that std changes, a store on a runtime, two
 # bindings in one module.
 pairs=("serde,std" "defmt,std" "serde,defmt" "sim,std" "sim,serde" "sim,tokio" "tokio,object-store"
-    "tracing,std" "tracing,opentelemetry" "tokio,smol,async-std" "smol,object-store"
+    "tracing,std" "tracing,opentelemetry" "tokio,smol,async-std" "smol,object-store" "tokio,opendal" "object-store,opendal"
     "embassy,defmt" "embassy,std")
 
 need_component clippy clippy

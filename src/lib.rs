@@ -61,6 +61,7 @@
 //! | `wasm` | `runtime::wasm`: clock, entropy and health checks in a browser or Node; on `wasm32-unknown-unknown` alone |
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend; `backend::MuxObjectStore`: a mux as one |
 //! | `web` | `backend::IndexedDbStorage` and `backend::FetchStorage`: a browser's database, and HTTP; on `wasm32-unknown-unknown` alone |
+//! | `opendal` | `backend::OpendalBackend`: any OpenDAL `Operator` as a backend; needs Rust 1.91 |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
 //! | `opentelemetry` | `telemetry`: spans and metrics for any OpenTelemetry provider |
 //! | `serde` | options from a configuration file, statistics and events to one |
@@ -78,7 +79,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(any(feature = "object-store", feature = "web"))]
+#[cfg(any(feature = "object-store", feature = "opendal", feature = "web"))]
 pub mod backend;
 pub mod conformance;
 mod drive;
@@ -101,7 +102,8 @@ mod roster;
     feature = "async-std",
     feature = "embassy",
     feature = "wasm",
-    feature = "object-store"
+    feature = "object-store",
+    feature = "opendal"
 ))]
 pub mod runtime;
 #[cfg(feature = "sim")]

@@ -4,19 +4,21 @@
 //! of any order (`first_keys`), what faults of the system mean (`faults`), and whether a store is
 //! there at all (`probe`).
 
-#[cfg(feature = "object-store")]
+#[cfg(any(feature = "object-store", feature = "opendal"))]
 mod faults;
-#[cfg(feature = "object-store")]
+#[cfg(any(feature = "object-store", feature = "opendal"))]
 mod first_keys;
-#[cfg(feature = "object-store")]
+#[cfg(any(feature = "object-store", feature = "opendal"))]
 mod names;
 #[cfg(feature = "object-store")]
 mod object_store;
-#[cfg(feature = "object-store")]
+#[cfg(feature = "opendal")]
+mod opendal;
+#[cfg(any(feature = "object-store", feature = "opendal"))]
 mod probe;
-#[cfg(feature = "object-store")]
+#[cfg(any(feature = "object-store", feature = "opendal"))]
 mod value;
-#[cfg(feature = "object-store")]
+#[cfg(any(feature = "object-store", feature = "opendal"))]
 mod version;
 #[cfg(all(feature = "web", target_arch = "wasm32", target_os = "unknown"))]
 mod web;
@@ -25,5 +27,7 @@ mod web;
 pub use self::object_store::{
     MuxObjectStore, ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter,
 };
+#[cfg(feature = "opendal")]
+pub use self::opendal::{OpendalBackend, OpendalReader, OpendalWriter};
 #[cfg(all(feature = "web", target_arch = "wasm32", target_os = "unknown"))]
 pub use self::web::{FetchReader, FetchStorage, IndexedDbReader, IndexedDbStorage, WebWriter};

@@ -44,6 +44,14 @@ pub(super) fn too_large(limit: u64) -> StorageError {
     ))
 }
 
+/// A write stream that is collected in memory and has grown past its limit.
+#[cfg(feature = "opendal")]
+pub(super) fn too_long(limit: u64) -> StorageError {
+    StorageError::http(413).with_detail(format!(
+        "the backend writes a stream in one piece, which may have {limit} bytes at most"
+    ))
+}
+
 /// A value that is not as long as it was said to be: the connection broke, or the value changed
 /// while it was read. Transient, as a new read may find it whole.
 pub(super) fn wrong_length(given: u64, announced: u64) -> StorageError {

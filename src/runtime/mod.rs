@@ -11,7 +11,7 @@ pub mod async_std;
 mod async_std_health;
 #[cfg(feature = "embassy")]
 pub mod embassy;
-#[cfg(all(feature = "object-store", not(feature = "tokio")))]
+#[cfg(all(any(feature = "object-store", feature = "opendal"), not(feature = "tokio")))]
 mod on_thread;
 #[cfg(feature = "smol")]
 pub mod smol;
@@ -23,7 +23,7 @@ mod std_entropy;
 mod std_epoch;
 #[cfg(feature = "tokio")]
 pub mod tokio;
-#[cfg(all(feature = "object-store", feature = "tokio"))]
+#[cfg(all(any(feature = "object-store", feature = "opendal"), feature = "tokio"))]
 mod tokio_blocking;
 #[cfg(feature = "tokio")]
 mod tokio_events;
@@ -32,7 +32,7 @@ mod tokio_health;
 #[cfg(feature = "wasm")]
 pub mod wasm;
 
-#[cfg(all(feature = "object-store", not(feature = "tokio")))]
+#[cfg(all(any(feature = "object-store", feature = "opendal"), not(feature = "tokio")))]
 pub(crate) use self::on_thread::{in_background, off_thread};
-#[cfg(all(feature = "object-store", feature = "tokio"))]
+#[cfg(all(any(feature = "object-store", feature = "opendal"), feature = "tokio"))]
 pub(crate) use self::tokio_blocking::{in_background, off_thread};

@@ -8,6 +8,9 @@
 //! - A forbidden character, and `%` itself, is `%` with two upper-case hexadecimal digits.
 //! - A part that does not show what it is ends in `%f` (the last part of a key) or `%d` (any
 //!   other). In a bucket these are the parts that may not stand as they are: nothing, `.`, `..`.
+//! - Where the store trims names, white space at the end of a key gets the mark, and at its start
+//!   it is escaped: a blank as any character, others as `%u` with four digits behind the character
+//!   that sorts right before, so that names sort as their keys.
 //! - In a folder a file and a directory cannot share a name, but keys may: `a` and `a/b`. There a
 //!   part with a dot shows a file and one without shows a directory; all others carry the mark.
 //! - In a folder a part too long for a file name goes on in a directory below: its pieces but the
@@ -57,8 +60,41 @@ pub(super) struct Names {
     pub(super) plain: bool,
     /// Whether names are those of files and directories.
     pub(super) folder: bool,
+    /// Whether the store drops white space at either end of a name.
+    pub(super) trimmed: bool,
     pub(super) max_key_bytes: u32,
     pub(super) max_name_bytes: usize,
+}
+
+/// How a character that cannot stand in a name is written there.
+#[derive(Clone, Copy)]
+enum Escape {
+    /// `%` and two digits.
+    Plain,
+    /// The same behind another character.
+    Behind(char),
+    /// `%u` and four digits behind another character.
+    Wide(char),
+}
+
+impl Escape {
+    fn len(self) -> usize {
+        match self {
+            Self::Plain => 3,
+            Self::Behind(before) => 3 + before.len_utf8(),
+            Self::Wide(before) => 6 + before.len_utf8(),
+        }
+    }
+
+    fn push(self, name: &mut String, c: char) {
+        let code = u32::from(c);
+        // Writing to a string cannot fail.
+        let _ = match self {
+            Self::Plain => write!(name, "%{code:02X}"),
+            Self::Behind(before) => write!(name, "{before}%{code:02X}"),
+            Self::Wide(before) => write!(name, "{before}%u{code:04X}"),
+        };
+    }
 }
 
 /// Where a part stands in its key.
@@ -90,6 +126,7 @@ impl Names {
         Self {
             plain: false,
             folder: false,
+            trimmed: false,
             max_key_bytes: MAX_KEY_BYTES,
             max_name_bytes: MAX_KEY_BYTES as usize,
         }
@@ -114,7 +151,7 @@ impl Names {
             if self.folder && !fits_a_folder(key) {
                 return Err(StorageError::invalid_key("a file cannot have this name"));
             }
-            return match is_legal(key) {
+            return match is_legal(key) && !self.is_cut(key) {
                 true => Ok(key.to_owned()),
                 false => Err(StorageError::invalid_key("the store has no such name")),
             };
@@ -130,12 +167,14 @@ impl Names {
 
     /// The key of a name. `None` for a name that no key has.
     pub(super) fn key(&self, name: &str) -> Option<String> {
-        let key = if self.plain || (!self.folder && !name.contains('%')) {
+        let shows = !self.folder && !name.contains('%') && !self.is_cut(name);
+        let key = if self.plain || shows {
             name.to_owned()
         } else {
             self.decoded(name).filter(|key| self.encoded(key) == name)?
         };
         let legal = validate_key(&key, self.max_key_bytes as usize).is_ok()
+            && !(self.plain && self.is_cut(&key))
             && !(self.plain && self.folder && !fits_a_folder(&key));
         legal.then_some(key)
     }
@@ -181,7 +220,8 @@ impl Names {
             if c == '/' {
                 part_start = at + 1;
             }
-            (c <= '%' || (c <= '/' && needs_mark) || c == '~' || c == DELETE).then_some(at)
+            let leads = self.trimmed && at == 0 && (is_wide_space(c) || is_before_space(c));
+            (leads || c <= '%' || (c <= '/' && needs_mark) || c == '~' || c == DELETE).then_some(at)
         });
         let start = below.get(..end.unwrap_or(below.len()))?.trim_end_matches('/');
         match &root.path {
@@ -195,6 +235,11 @@ impl Names {
     /// `below` is what is [below](Root::below) the root of the listing.
     pub(super) fn is_barrier(&self, below: &str) -> bool {
         !self.folder && (self.plain || below.bytes().all(|byte| byte > b'%'))
+    }
+
+    /// Whether the store would keep less of it.
+    fn is_cut(&self, name: &str) -> bool {
+        self.trimmed && name.trim() != name
     }
 
     fn encoded(&self, key: &str) -> String {
@@ -213,33 +258,39 @@ impl Names {
         let mut start = name.len();
         let mut chars = part.chars().peekable();
         while let Some(c) = chars.next() {
-            let escaped = self.escapes(c, chars.peek().is_none());
-            let len = if escaped { 3 + usize::from(c == DELETE) } else { c.len_utf8() };
+            let leads = self.trimmed && name.is_empty();
+            let escape = self.escape(c, leads, chars.peek().is_none());
+            let len = escape.map_or(c.len_utf8(), Escape::len);
             if self.folder && name.len() - start + len > NAME_BYTES {
                 name.push_str("%+/");
                 start = name.len();
             }
-            if !escaped {
-                name.push(c);
-                continue;
+            match escape {
+                Some(escape) => escape.push(name, c),
+                None => name.push(c),
             }
-            if c == DELETE {
-                name.push('~');
-            }
-            // Writing to a string cannot fail.
-            let _ = write!(name, "%{:02X}", u32::from(c));
         }
         let body = name.get(start..).unwrap_or_default();
         let shows = if body.contains('.') { Place::Last } else { Place::Inner };
-        if matches!(body, "" | "." | "..") || (self.folder && shows != place) {
+        let ends_blank =
+            self.trimmed && place == Place::Last && body.ends_with(char::is_whitespace);
+        if matches!(body, "" | "." | "..") || ends_blank || (self.folder && shows != place) {
             name.push_str(if place == Place::Last { "%f" } else { "%d" });
         }
     }
 
-    fn escapes(&self, c: char, last: bool) -> bool {
+    fn escape(&self, c: char, leads: bool, last: bool) -> Option<Escape> {
         // Windows drops a dot or a space at the end of a name.
         let in_folder = NOT_IN_FILE_NAMES.contains(c) || (last && matches!(c, '.' | ' '));
-        c == '%' || c.is_ascii_control() || (self.folder && in_folder)
+        match c {
+            DELETE => Some(Escape::Behind('~')),
+            _ if leads && is_wide_space(c) => Some(Escape::Wide(before_space(c))),
+            ' ' if leads => Some(Escape::Plain),
+            _ if c == '%' || c.is_ascii_control() || (self.folder && in_folder) => {
+                Some(Escape::Plain)
+            }
+            _ => None,
+        }
     }
 
     /// What a name says, whether or not it is the right name for it.
@@ -270,13 +321,36 @@ fn longest_key(max_name_bytes: usize) -> u32 {
 
 fn push_unescaped(key: &mut String, mut rest: &str) -> Option<()> {
     while let Some((before, escape)) = rest.split_once('%') {
-        let c = char::from(u8::from_str_radix(escape.get(..2)?, 16).ok()?);
-        key.push_str(if c == DELETE { before.strip_suffix('~')? } else { before });
+        let (digits, tail) = match escape.strip_prefix('u') {
+            Some(wide) => (wide.get(..4)?, wide.get(4..)?),
+            None => (escape.get(..2)?, escape.get(2..)?),
+        };
+        let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+        key.push_str(match c {
+            DELETE => before.strip_suffix('~')?,
+            _ if is_wide_space(c) => before.strip_suffix(before_space(c))?,
+            _ => before,
+        });
         key.push(c);
-        rest = escape.get(2..)?;
+        rest = tail;
     }
     key.push_str(rest);
     Some(())
+}
+
+/// White space beyond ASCII.
+fn is_wide_space(c: char) -> bool {
+    !c.is_ascii() && c.is_whitespace()
+}
+
+/// The last character before some white space that is none itself.
+fn before_space(space: char) -> char {
+    ('\0'..space).rev().find(|c| !c.is_whitespace()).unwrap_or_default()
+}
+
+/// Whether white space follows a character in the order of all, so that escapes may begin with it.
+fn is_before_space(c: char) -> bool {
+    (c..=char::MAX).nth(1).is_some_and(is_wide_space)
 }
 
 /// Whether a store takes this as a name and keeps it as it is.

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-const BUCKET: Names =
-    Names { plain: false, folder: false, max_key_bytes: 1024, max_name_bytes: 4096 };
+const BUCKET: Names = Names { max_name_bytes: 4096, ..Names::bucket() };
 const FOLDER: Names = Names { folder: true, ..BUCKET };
+const TRIMMED: Names = Names { trimmed: true, ..BUCKET };
+const TRIMMED_FOLDER: Names = Names { trimmed: true, ..FOLDER };
 const PLAIN: Names = Names { plain: true, ..BUCKET };
 const PLAIN_FOLDER: Names = Names { plain: true, ..FOLDER };
 
@@ -67,6 +68,28 @@ fn plain_names_are_kept_or_refused() {
 
 /// Spec: P-7
 #[test]
+fn white_space_at_either_end_survives_a_store_that_trims() {
+    for (key, bucket, folder) in [
+        ("a b", "a b", "a b%f"),
+        (" a ", "%20a %f", "%20a%20%f"),
+        ("b/ c/ ", "b/ c/ %f", "b/ c/%20%f"),
+        (" ", "%20", "%20%f"),
+        ("\u{3000}x\u{a0}", "\u{2fff}%u3000x\u{a0}%f", "\u{2fff}%u3000x\u{a0}%f"),
+        ("\u{2001}.", "\u{1fff}%u2001.", "\u{1fff}%u2001%2E%f"),
+    ] {
+        assert_eq!(name(TRIMMED, key), bucket);
+        assert_eq!(name(TRIMMED_FOLDER, key), folder);
+        assert_eq!(TRIMMED.key(bucket).as_deref(), Some(key));
+        assert_eq!(TRIMMED_FOLDER.key(folder).as_deref(), Some(key));
+    }
+    let plain = Names { plain: true, ..TRIMMED };
+    assert!(plain.name("a b").is_ok() && plain.name(" a").is_err() && plain.name("a ").is_err());
+    assert_eq!(plain.key("a "), None);
+    assert!(TRIMMED.key(" a").is_none() && TRIMMED.key("a ").is_none());
+}
+
+/// Spec: P-7
+#[test]
 fn long_parts_go_on_in_directories_below() {
     let (fits, long) = ("x".repeat(NAME_BYTES), "x".repeat(NAME_BYTES + 1));
     assert_eq!(name(FOLDER, &fits), alloc::format!("{fits}%f"));
@@ -95,6 +118,11 @@ fn text() -> impl Strategy<Value = String> {
         '\u{1f}',
         ' ',
         '$',
+        '\u{2027}',
+        '\u{2028}',
+        '\u{2029}',
+        '\u{2fff}',
+        '\u{3000}',
         '%',
         '&',
         '-',
@@ -127,8 +155,10 @@ proptest! {
             if key.is_empty() || key.len() > 1024 {
                 continue;
             }
-            for names in [BUCKET, FOLDER] {
-                prop_assert_eq!(names.key(&name(names, &key)), Some(key.clone()));
+            for names in [BUCKET, FOLDER, TRIMMED, TRIMMED_FOLDER] {
+                let name = name(names, &key);
+                prop_assert!(!names.trimmed || name.trim() == name);
+                prop_assert_eq!(names.key(&name), Some(key.clone()));
             }
             let name = name(FOLDER, &key);
             for part in name.split('/') {
@@ -140,7 +170,7 @@ proptest! {
     /// Spec: P-7
     #[test]
     fn a_name_leads_to_one_key_or_none(name in "[a./%fd+2E~7F]{1,10}") {
-        for names in [BUCKET, FOLDER] {
+        for names in [BUCKET, FOLDER, TRIMMED, TRIMMED_FOLDER] {
             if let Some(key) = names.key(&name)
                 && is_legal(&name)
             {
@@ -161,7 +191,7 @@ proptest! {
     #[test]
     fn the_keys_of_a_prefix_lie_below_its_root(key in text(), cut in 0_usize..8) {
         let prefix: String = key.chars().take(cut).collect();
-        for names in [BUCKET, FOLDER] {
+        for names in [BUCKET, FOLDER, TRIMMED, TRIMMED_FOLDER] {
             let name = names.name(&key).unwrap();
             if let Some(root) = names.root(&prefix).unwrap().path {
                 prop_assert!(is_legal(&root) && name.starts_with(&(root + "/")));
@@ -173,10 +203,12 @@ proptest! {
     #[test]
     fn an_offset_passes_over_no_later_key((after, key) in alike(), cut in 0_usize..8) {
         let prefix: String = key.chars().take(cut).collect();
-        let root = BUCKET.root(&prefix).unwrap();
-        if key > after && let Some(offset) = BUCKET.offset(&after, &root) {
-            let name = BUCKET.name(&key).unwrap();
-            prop_assert!(name > offset, "{name} is not after {offset}");
+        for names in [BUCKET, TRIMMED] {
+            let root = names.root(&prefix).unwrap();
+            if key > after && let Some(offset) = names.offset(&after, &root) {
+                let name = names.name(&key).unwrap();
+                prop_assert!(name > offset, "{name} is not after {offset}");
+            }
         }
     }
 
@@ -184,11 +216,13 @@ proptest! {
     #[test]
     fn behind_a_barrier_come_only_later_keys((at, key) in alike(), cut in 0_usize..8) {
         let prefix: String = at.chars().take(cut).collect();
-        let root = BUCKET.root(&prefix).unwrap();
-        let (barrier, name) = (name(BUCKET, &at), name(BUCKET, &key));
-        let barred = BUCKET.is_barrier(root.below(&barrier));
-        if barred && key.starts_with(&prefix) && name > barrier {
-            prop_assert!(key > at);
+        for names in [BUCKET, TRIMMED] {
+            let root = names.root(&prefix).unwrap();
+            let (barrier, name) = (name(names, &at), name(names, &key));
+            let barred = names.is_barrier(root.below(&barrier));
+            if barred && key.starts_with(&prefix) && name > barrier {
+                prop_assert!(key > at);
+            }
         }
     }
 
