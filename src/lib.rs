@@ -28,7 +28,7 @@
 //! - [`Storage`] or [`LocalStorage`] to write a backend, and [`conformance`] to check it.
 //! - [`StorageError`] and [`classify`] for what makes a call move on and what does not.
 //! - [`retry`] for retries, timeouts and a circuit breaker without a mux.
-//! - `sim` to test your own failure handling on a clock that you move.
+//! - `sim` to test your own failure handling on a clock that you move, and `guide::testing` for how.
 //!
 //! # Layers
 //!

@@ -1,4 +1,5 @@
-//! Longer explanations: what each mode promises, and how health and the breaker move.
+//! Longer explanations: what each mode promises, how health and the breaker move, and how to test
+//! your own code on a mux.
 //!
 //! Nothing here is code; the pages are part of the documentation so that they are read, linked and
 //! compiled with it.
@@ -8,3 +9,8 @@ pub mod modes {}
 
 #[doc = include_str!("health.md")]
 pub mod health {}
+
+// Its links lead into the kit.
+#[cfg(feature = "sim")]
+#[doc = include_str!("testing.md")]
+pub mod testing {}

@@ -51,15 +51,17 @@ impl FakeClock {
     /// Moves on to the next timer that is waited for. False where there is none to come.
     #[must_use = "false says that no timer is left"]
     pub fn advance_to_next(&self) -> bool {
+        let Some(next) = self.next_timer() else { return false };
+        let now = Instant::from_nanos(self.0.now.load(Ordering::SeqCst));
+        self.jump(next.max(now));
+        true
+    }
+
+    /// When the next timer is due that is waited for. None where none is, or where it never ends.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Instant> {
         let next = self.0.waiting.with(|waiting| waiting.keys().next().map(|(at, _)| *at));
-        match next {
-            Some(at) if at < u64::MAX => {
-                let now = self.0.now.load(Ordering::SeqCst);
-                self.jump(Instant::from_nanos(at.max(now)));
-                true
-            }
-            _ => false,
-        }
+        next.filter(|at| *at < u64::MAX).map(Instant::from_nanos)
     }
 
     /// How many timers are waited for now.

@@ -5,55 +5,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::future::pending;
 use core::ops::Range;
-use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::{FakeClock, FaultReader, FaultWriter};
+use super::{Dice, FakeClock, Fault, FaultReader, FaultWriter, Latency, StreamFault};
 use crate::error::StorageError;
 use crate::port::{
     Capabilities, Clock, Condition, Metadata, OpContext, Operation, Page, PageRequest, Storage,
     Written,
 };
 use crate::sync::{Arc, Lock};
-
-/// What happens to one operation.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub enum Fault {
-    /// Nothing: the inner storage answers.
-    #[default]
-    None,
-    /// It fails at once, and the inner storage is not asked.
-    Fail(StorageError),
-    /// It takes this long, then the inner storage answers.
-    Delay(Duration),
-    /// It takes this long, then fails; the inner storage is not asked.
-    DelayThenFail(Duration, StorageError),
-    /// The inner storage does it, then the answer is lost and this error given instead.
-    LoseAnswer(StorageError),
-    /// It never ends.
-    Hang,
-}
-
-/// What happens to a stream once it is open.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct StreamFault {
-    /// How many chunks pass before it happens.
-    pub after_chunks: usize,
-    /// What happens then. A stream has no answer to lose: `LoseAnswer` fails a writer at its close,
-    /// after the value became visible, and fails a reader as `Fail` does.
-    pub fault: Fault,
-}
-
-impl StreamFault {
-    /// `fault` after `after_chunks` chunks. For a writer, closing counts as a chunk.
-    #[must_use]
-    pub const fn new(after_chunks: usize, fault: Fault) -> Self {
-        Self { after_chunks, fault }
-    }
-}
 
 /// A storage around another that fails, hangs and dawdles on schedule, and keeps a log of what it
 /// was asked. Clones share schedule, log and storage.
@@ -85,6 +46,9 @@ struct Plan {
     next: VecDeque<Fault>,
     always: Fault,
     streams: VecDeque<StreamFault>,
+    every_stream: Option<StreamFault>,
+    latency: Option<(Latency, Dice)>,
+    chunk_bytes: Option<usize>,
     log: Vec<(Operation, String)>,
     contexts: Vec<crate::sync::AbortSignal>,
     keep_signals: bool,
@@ -101,6 +65,12 @@ impl<S> FaultStorage<S> {
         self.plan.with(|plan| plan.next.push_back(fault));
     }
 
+    /// Schedules the same fault for the next `times` operations that have none yet: "fails twice,
+    /// then succeeds".
+    pub fn push_times(&self, times: usize, fault: Fault) {
+        (0..times).for_each(|_| self.push(fault.clone()));
+    }
+
     /// Sets what happens to every operation that has no fault of its own.
     pub fn set_always(&self, fault: Fault) {
         self.plan.with(|plan| plan.always = fault);
@@ -109,6 +79,38 @@ impl<S> FaultStorage<S> {
     /// Schedules a fault for the next stream that is opened and has none yet.
     pub fn push_stream(&self, fault: StreamFault) {
         self.plan.with(|plan| plan.streams.push_back(fault));
+    }
+
+    /// Sets what happens to every stream that has no fault of its own.
+    pub fn set_every_stream(&self, fault: Option<StreamFault>) {
+        self.plan.with(|plan| plan.every_stream = fault);
+    }
+
+    /// Lets every operation take as long as `latency` says, drawn from `seed`, before its fault if
+    /// it has one. `None` takes that back.
+    pub fn set_latency(&self, latency: Option<Latency>, seed: u64) {
+        let drawn = latency.map(|latency| (latency, Dice::new(seed)));
+        self.plan.with(|plan| plan.latency = drawn);
+    }
+
+    /// Cuts what read streams give into chunks of at most so many bytes, so that a small value is
+    /// enough to see a stream break half-way. A size of zero is taken as one.
+    pub fn set_chunk_bytes(&self, bytes: usize) {
+        self.plan.with(|plan| plan.chunk_bytes = Some(bytes.max(1)));
+    }
+
+    /// Heals it: no fault, no latency. What streams that are open will meet stays.
+    pub fn heal(&self) {
+        let old = self.plan.with(|plan| {
+            let new = Plan { chunk_bytes: plan.chunk_bytes, ..Plan::default() };
+            let mut old = core::mem::replace(plan, new);
+            plan.log = core::mem::take(&mut old.log);
+            plan.contexts = core::mem::take(&mut old.contexts);
+            plan.keep_signals = old.keep_signals;
+            old
+        });
+        // Outside of the lock: an error that was planned may hold anything.
+        drop(old);
     }
 
     /// How many operations it was asked for.
@@ -146,13 +148,17 @@ impl<S> FaultStorage<S> {
         key: &str,
         cx: &OpContext,
     ) -> Result<Option<StorageError>, StorageError> {
-        let fault = self.plan.with(|plan| {
+        let (fault, latency) = self.plan.with(|plan| {
             plan.log.push((operation, key.into()));
             if plan.keep_signals {
                 plan.contexts.push(cx.signal());
             }
-            plan.next.pop_front().unwrap_or_else(|| plan.always.clone())
+            let latency = plan.latency.as_ref().map(|(latency, dice)| latency.draw(dice));
+            (plan.next.pop_front().unwrap_or_else(|| plan.always.clone()), latency)
         });
+        if let Some(wait) = latency.filter(|wait| !wait.is_zero()) {
+            self.clock.sleep(wait).await;
+        }
         match fault {
             Fault::None => Ok(None),
             Fault::Fail(error) => Err(error),
@@ -170,7 +176,7 @@ impl<S> FaultStorage<S> {
     }
 
     fn stream_fault(&self) -> Option<StreamFault> {
-        self.plan.with(|plan| plan.streams.pop_front())
+        self.plan.with(|plan| plan.streams.pop_front().or_else(|| plan.every_stream.clone()))
     }
 }
 
@@ -239,7 +245,8 @@ impl<S: Storage> Storage for FaultStorage<S> {
     async fn get_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Reader, StorageError> {
         let lost = self.enter(Operation::GetStream, key, cx).await?;
         let reader = answer(self.inner.get_stream(key, cx).await, lost)?;
-        Ok(FaultReader::new(reader, self.stream_fault(), self.clock.clone()))
+        let chunk_bytes = self.plan.with(|plan| plan.chunk_bytes);
+        Ok(FaultReader::new(reader, self.stream_fault(), self.clock.clone(), chunk_bytes))
     }
 
     async fn set_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Writer, StorageError> {

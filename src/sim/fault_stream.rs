@@ -18,15 +18,18 @@ struct Turn {
     fault: Option<StreamFault>,
     clock: FakeClock,
     sleep: Option<FakeSleep>,
+    /// Whether the wait before this chunk is over.
+    waited: bool,
 }
 
 impl Turn {
     /// Ready once this chunk may pass, with the error that takes its place if there is one.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StorageError>> {
-        let Some(StreamFault { after_chunks: 0, fault }) = &self.fault else {
+        let Some(StreamFault { after_chunks: 0, fault, repeats }) = &self.fault else {
             return Poll::Ready(Ok(()));
         };
         let (wait, error) = match fault {
+            _ if self.waited => return Poll::Ready(Ok(())),
             Fault::None | Fault::LoseAnswer(_) => return Poll::Ready(Ok(())),
             Fault::Fail(error) => (None, Some(error.clone())),
             Fault::Delay(wait) => (Some(*wait), None),
@@ -37,12 +40,17 @@ impl Turn {
             let sleep = self.sleep.get_or_insert_with(|| self.clock.sleep(wait));
             ready!(Pin::new(sleep).poll(cx));
             self.sleep = None;
+            if *repeats && error.is_none() {
+                self.waited = true;
+                return Poll::Ready(Ok(()));
+            }
         }
         self.fault = None;
         Poll::Ready(error.map_or(Ok(()), Err))
     }
 
     fn passed(&mut self) {
+        self.waited = false;
         if let Some(fault) = &mut self.fault {
             fault.after_chunks = fault.after_chunks.saturating_sub(1);
         }
@@ -51,7 +59,9 @@ impl Turn {
     /// The error that a writer's close gives although the value was stored.
     fn lost(&mut self) -> Result<(), StorageError> {
         match self.fault.take() {
-            Some(StreamFault { after_chunks: 0, fault: Fault::LoseAnswer(error) }) => Err(error),
+            Some(StreamFault { after_chunks: 0, fault: Fault::LoseAnswer(error), .. }) => {
+                Err(error)
+            }
             _ => Ok(()),
         }
     }
@@ -63,11 +73,21 @@ pub struct FaultReader<R> {
     inner: R,
     turn: Turn,
     broken: bool,
+    /// What is left of a chunk that was too large.
+    rest: Bytes,
+    chunk_bytes: usize,
 }
 
 impl<R> FaultReader<R> {
-    pub(super) const fn new(inner: R, fault: Option<StreamFault>, clock: FakeClock) -> Self {
-        Self { inner, turn: Turn { fault, clock, sleep: None }, broken: false }
+    pub(super) fn new(
+        inner: R,
+        fault: Option<StreamFault>,
+        clock: FakeClock,
+        chunk_bytes: Option<usize>,
+    ) -> Self {
+        let turn = Turn { fault, clock, sleep: None, waited: false };
+        let chunk_bytes = chunk_bytes.unwrap_or(usize::MAX);
+        Self { inner, turn, broken: false, rest: Bytes::new(), chunk_bytes }
     }
 }
 
@@ -80,7 +100,7 @@ impl<R: Stream<Item = Result<Bytes, StorageError>> + Unpin> Stream for FaultRead
             return Poll::Ready(None);
         }
         let turn = ready!(this.turn.poll(cx)).and_then(|()| match &this.turn.fault {
-            Some(StreamFault { after_chunks: 0, fault: Fault::LoseAnswer(error) }) => {
+            Some(StreamFault { after_chunks: 0, fault: Fault::LoseAnswer(error), .. }) => {
                 Err(error.clone())
             }
             _ => Ok(()),
@@ -89,9 +109,18 @@ impl<R: Stream<Item = Result<Bytes, StorageError>> + Unpin> Stream for FaultRead
             this.broken = true;
             return Poll::Ready(Some(Err(error)));
         }
-        let item = ready!(Pin::new(&mut this.inner).poll_next(cx));
+        if this.rest.is_empty() {
+            match ready!(Pin::new(&mut this.inner).poll_next(cx)) {
+                Some(Ok(chunk)) => this.rest = chunk,
+                other => {
+                    this.turn.passed();
+                    return Poll::Ready(other);
+                }
+            }
+        }
         this.turn.passed();
-        Poll::Ready(item)
+        let chunk = this.rest.split_to(this.rest.len().min(this.chunk_bytes));
+        Poll::Ready(Some(Ok(chunk)))
     }
 }
 
@@ -104,7 +133,7 @@ pub struct FaultWriter<W> {
 
 impl<W> FaultWriter<W> {
     pub(super) const fn new(inner: W, fault: Option<StreamFault>, clock: FakeClock) -> Self {
-        Self { inner, turn: Turn { fault, clock, sleep: None } }
+        Self { inner, turn: Turn { fault, clock, sleep: None, waited: false } }
     }
 }
 

@@ -87,6 +87,27 @@ impl Recorder {
         self.0.with(|record| record.measurements.clone())
     }
 
+    /// The sum of a counter, or of all values of a histogram.
+    #[must_use]
+    pub fn total(&self, name: &str) -> f64 {
+        self.0.with(|record| {
+            let named = record.measurements.iter().filter(|each| each.name == name);
+            named.map(|each| each.value).sum()
+        })
+    }
+
+    /// How many spans were opened and not ended, or ended more than once: none, if all is well
+    /// and every call is over.
+    #[must_use]
+    pub fn unbalanced_spans(&self) -> usize {
+        self.0.with(|record| record.spans.iter().filter(|span| span.ends != 1).count())
+    }
+
+    /// Forgets what was recorded. Call it while no span is open: spans are counted anew.
+    pub fn clear(&self) {
+        drop(self.0.with(core::mem::take));
+    }
+
     fn measure(&self, name: &'static str, value: f64, attributes: &[Attribute<'_>]) {
         let measurement = RecordedMeasurement { name, value, attributes: owned(attributes) };
         self.0.with(|record| record.measurements.push(measurement));
