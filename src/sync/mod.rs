@@ -7,6 +7,8 @@ mod abort;
 mod lock;
 mod seeded_rng;
 mod snapshot;
+#[cfg(all(target_os = "none", not(feature = "std")))]
+mod wide;
 
 pub use abort::{AbortController, AbortSignal, Aborted};
 pub(crate) use lock::Lock;
@@ -18,4 +20,8 @@ pub(crate) use alloc::sync::{Arc, Weak};
 #[cfg(not(target_has_atomic = "ptr"))]
 pub(crate) use portable_atomic_util::{Arc, Weak};
 
-pub(crate) use portable_atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+#[cfg(not(all(target_os = "none", not(feature = "std"))))]
+pub(crate) use portable_atomic::AtomicU64;
+pub(crate) use portable_atomic::{AtomicBool, AtomicU32, Ordering};
+#[cfg(all(target_os = "none", not(feature = "std")))]
+pub(crate) use wide::AtomicU64;
