@@ -51,7 +51,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             drop(negative.map(Served::finish));
             return Ok(winner);
         }
-        failures.sort_by_key(|(at, _)| *at);
+        failures.sort_unstable_by_key(|(at, _)| *at);
         self.none_won(asked, negative, failures)
     }
 

@@ -82,7 +82,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             self.write_all(request, &targets, |at, served| answers.push((at, served.finish())));
         let ends = ends.await;
         conclude(self.engine, quorum, ends)?;
-        answers.sort_by_key(|(at, _)| *at);
+        answers.sort_unstable_by_key(|(at, _)| *at);
         let first = answers.into_iter().next().map(|(_, answer)| answer);
         first.ok_or_else(|| self.engine.all_down(0).into())
     }

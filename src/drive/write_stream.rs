@@ -72,7 +72,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
                     opened.push((at, served.timed()));
                 });
                 let ends = ends.await;
-                opened.sort_by_key(|(at, _)| *at);
+                opened.sort_unstable_by_key(|(at, _)| *at);
                 let origin = ends.iter().find(|lane| lane.is_origin).map(|lane| lane.at);
                 for (at, served) in opened {
                     let (writer, cx, attempt) = served.keep(shared);
@@ -161,7 +161,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxWriter<S, C, R> {
             is_origin: lane.is_origin,
             end: lane.end.clone().unwrap_or_else(|| End::GivenUp(StorageError::aborted())),
         }));
-        ends.sort_by_key(|lane| lane.at);
+        ends.sort_unstable_by_key(|lane| lane.at);
         ends
     }
 }

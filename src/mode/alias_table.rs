@@ -26,6 +26,9 @@ pub(crate) struct AliasTable(Vec<Slot, MAX_BACKENDS>);
 impl AliasTable {
     /// A table of `(index, weight)` pairs. Weights are finite and not negative; anything else, and
     /// whatever does not fit, is left out.
+    ///
+    /// Not inlined: its lists take kilobytes of stack, which only a weighted mux should need.
+    #[inline(never)]
     pub(crate) fn new(weights: impl Iterator<Item = (usize, f64)>) -> Self {
         let mut items: Vec<(u8, f64), MAX_BACKENDS> = Vec::new();
         for (index, weight) in weights {
@@ -44,7 +47,7 @@ impl AliasTable {
         let share = |weight: f64| weight / largest / mean;
 
         let (mut small, mut large) = (Vec::<_, MAX_BACKENDS>::new(), Vec::<_, MAX_BACKENDS>::new());
-        for (index, weight) in items {
+        for &(index, weight) in &items {
             let part = share(weight);
             let _ = if part < 1.0 { small.push((index, part)) } else { large.push((index, part)) };
         }
@@ -59,7 +62,7 @@ impl AliasTable {
             let rest = rest - (1.0 - part);
             let _ = if rest < 1.0 { small.push((alias, rest)) } else { large.push((alias, rest)) };
         }
-        for (own, _) in large {
+        for &(own, _) in &large {
             let _ = slots.push(Slot { own, alias: own, keep: u64::MAX });
         }
         Self(slots)
