@@ -94,10 +94,12 @@ only opentelemetry "$host" "${std[@]}" opentelemetry
 unicode=(icu_collections icu_locale_core icu_normalizer icu_normalizer_data icu_properties
     icu_properties_data icu_provider litemap potential_utf smallvec tinystr utf8_iter writeable yoke
     zerofrom zerotrie zerovec)
-only object-store x86_64-unknown-linux-gnu "${std[@]}" "${unicode[@]}" cfg-if chrono either \
-    form_urlencoded futures-task futures-util http humantime iana-time-zone idna idna_adapter \
-    itertools itoa libc lock_api num-traits object_store parking_lot parking_lot_core \
-    percent-encoding scopeguard slab url utf_types
+object_store=("${unicode[@]}" cfg-if chrono either form_urlencoded futures-task futures-util http
+    humantime iana-time-zone idna idna_adapter itertools itoa libc lock_api num-traits
+    object_store parking_lot parking_lot_core percent-encoding scopeguard slab url utf_types)
+only object-store x86_64-unknown-linux-gnu "${std[@]}" "${object_store[@]}"
+# The version before brings itself, and an iterator crate of its own age: both of known names.
+only object-store-013 x86_64-unknown-linux-gnu "${std[@]}" "${object_store[@]}"
 # OpenDAL comes with no service but memory; of tokio it takes what needs no runtime.
 only opendal x86_64-unknown-linux-gnu "${std[@]}" "${unicode[@]}" anyhow asyncband base64 \
     block-buffer cfg-if const-oid crypto-common digest form_urlencoded futures futures-channel \

@@ -60,6 +60,7 @@
 //! | `embassy` | `runtime::embassy`: a clock for embassy, without std |
 //! | `wasm` | `runtime::wasm`: clock, entropy and health checks in a browser or Node; on `wasm32-unknown-unknown` alone |
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend; `backend::MuxObjectStore`: a mux as one |
+//! | `object-store-013` | `backend::object_store_013::MuxObjectStore`: a mux as an `ObjectStore` of version 0.13 |
 //! | `web` | `backend::IndexedDbStorage` and `backend::FetchStorage`: a browser's database, and HTTP; on `wasm32-unknown-unknown` alone |
 //! | `opendal` | `backend::OpendalBackend`: any OpenDAL `Operator` as a backend; needs Rust 1.91 |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |

@@ -12,6 +12,8 @@ mod first_keys;
 mod names;
 #[cfg(feature = "object-store")]
 mod object_store;
+#[cfg(feature = "object-store-013")]
+pub mod object_store_013;
 #[cfg(feature = "opendal")]
 mod opendal;
 #[cfg(any(feature = "object-store", feature = "opendal"))]

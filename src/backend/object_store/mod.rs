@@ -3,8 +3,9 @@
 //! [`ObjectStoreBackend`] is the storage. Beside it stand what it is made of: how keys become
 //! names of objects, what the store's errors mean (`errors`), pages of a listing
 //! (`listing`), the two streams (`reader`, `writer`). The other way about, a storage of ours as an
-//! `ObjectStore`, is `outward`.
+//! `ObjectStore`, is `outward`, with `api`.
 
+mod api;
 mod errors;
 mod listing;
 mod outward;

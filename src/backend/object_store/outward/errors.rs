@@ -4,9 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use core::error::Error as Source;
 
-use ::object_store::Error;
-use ::object_store::path::Path;
-
+use super::api::Error;
+use super::api::path::Path;
 use super::{MuxObjectStore, STORE};
 use crate::error::{StorageError, StorageErrorKind};
 

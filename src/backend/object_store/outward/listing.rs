@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use ::object_store::path::Path;
-use ::object_store::{Error, ListResult, ObjectMeta, Result};
 use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
 
 use super::MuxObjectStore;
+use super::api;
+use super::api::path::Path;
+use super::api::{Error, ListResult, ObjectMeta, Result};
 use super::errors::foreign;
 use super::reading::object;
 use crate::port::{Entry, OpContext, Page, PageRequest, Storage};
@@ -90,6 +91,6 @@ impl MuxObjectStore {
                 PageRequest::after(after, self.page_keys)
             });
         }
-        Ok(ListResult { common_prefixes, objects, extensions: Default::default() })
+        Ok(api::list_result(common_prefixes, objects))
     }
 }

@@ -4,6 +4,9 @@
 //! (`store`), conditional and partial reads (`reading`, `section`), conditional writes and copies
 //! (`writing`), uploads in parts (`upload`, `queue`), listings (`listing`), and what our errors
 //! mean there (`errors`). All of it is translation; what to do about a failure is decided below.
+//!
+//! It is compiled once for each version of `object_store` that the crate knows. So what belongs to
+//! that crate is taken from `api`, which is the module beside this one in each of the two places.
 
 mod errors;
 mod listing;
@@ -16,8 +19,7 @@ mod writing;
 
 use core::fmt;
 
-use ::object_store::Extensions;
-
+use super::api::{self, Extensions};
 use crate::mux::StorageMux;
 use crate::port::{Clock, OpContext, SharedStorage};
 use crate::rng::Rng;
@@ -68,7 +70,7 @@ const PAGE_KEYS: usize = 1_000;
 /// # Paths and keys
 ///
 /// The key of a path is its text, just as it is: `a/b%2Fc` is the key `a/b%2Fc`. Over backends
-/// with [plain names](super::ObjectStoreBackend::with_plain_names) a path so leads to the object
+/// with [plain names](crate::backend::ObjectStoreBackend::with_plain_names) a path so leads to the object
 /// of the same path in the bucket, and a listing shows what the bucket itself would show: use
 /// plain names for buckets that others read or write. Without them `%` stands escaped in the
 /// bucket. A key that is no path (`a//b`, `../x`) cannot be named here and is not listed.

@@ -7,14 +7,15 @@ use core::ops::Range;
 use core::time::Duration;
 use std::time::UNIX_EPOCH;
 
-use ::object_store::path::Path;
-use ::object_store::{
-    Attributes, Extensions, GetOptions, GetRange, GetResult, GetResultPayload,
-    OBJECT_STORE_COALESCE_DEFAULT, ObjectMeta, Result, coalesce_ranges,
-};
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 
+use super::api;
+use super::api::path::Path;
+use super::api::{
+    Error, GetOptions, GetRange, GetResult, GetResultPayload, OBJECT_STORE_COALESCE_DEFAULT,
+    ObjectMeta, Result, coalesce_ranges,
+};
 use super::errors::{changed, generic, not_supported, read_error};
 use super::section::Section;
 use super::{MuxObjectStore, context};
@@ -67,13 +68,7 @@ impl Looked {
     }
 
     fn result(self, payload: Body, range: Range<u64>) -> GetResult {
-        GetResult {
-            payload: GetResultPayload::Stream(payload),
-            meta: self.meta,
-            range,
-            attributes: Attributes::default(),
-            extensions: Extensions::default(),
-        }
+        api::get_result(GetResultPayload::Stream(payload), self.meta, range)
     }
 }
 
@@ -87,7 +82,7 @@ fn body(value: Bytes) -> Body {
 enum Miss {
     /// The value is shorter than was thought.
     Short,
-    Failed(::object_store::Error),
+    Failed(Error),
 }
 
 impl MuxObjectStore {

@@ -4,11 +4,11 @@ use core::ops::Range;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 
-use ::object_store::Result;
-use ::object_store::path::Path;
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
 
+use super::api::Result;
+use super::api::path::Path;
 use super::errors::{changed, read_error};
 use crate::port::BoxReader;
 

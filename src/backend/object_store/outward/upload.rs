@@ -4,9 +4,10 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::future::poll_fn;
 
-use ::object_store::{MultipartUpload, PutPayload, PutResult, Result, UploadPart};
 use async_trait::async_trait;
 
+use super::api;
+use super::api::{MultipartUpload, PutPayload, PutResult, Result, UploadPart};
 use super::errors::foreign;
 use super::queue::{Goal, Queue};
 use crate::error::StorageError;
@@ -51,7 +52,7 @@ impl MultipartUpload for Upload {
         match poll_fn(move |cx| turn.poll(&Goal::Closed, cx)).await {
             // The stream does not tell the version of what it wrote, and a look for it now might
             // find the value of somebody else.
-            Ok(()) => Ok(PutResult { e_tag: None, version: None, extensions: Default::default() }),
+            Ok(()) => Ok(api::put_result(None, None)),
             Err(error) => Err(foreign(error, &self.path)),
         }
     }

@@ -2,14 +2,15 @@
 
 use alloc::string::ToString;
 
-use ::object_store::path::Path;
-use ::object_store::{
-    Attributes, CopyMode, CopyOptions, ObjectMeta, PutMode, PutOptions, PutPayload, PutResult,
-    RenameOptions, RenameTargetMode, Result, UpdateVersion,
-};
 use futures_util::sink::SinkExt;
 use futures_util::stream::StreamExt;
 
+use super::api;
+use super::api::path::Path;
+use super::api::{
+    Attributes, CopyMode, CopyOptions, Error, ObjectMeta, PutMode, PutOptions, PutPayload,
+    PutResult, RenameOptions, RenameTargetMode, Result, UpdateVersion,
+};
 use super::errors::{create_error, foreign, generic, not_supported, read_error};
 use super::reading::{SMALL_BYTES, object, tags};
 use super::{MuxObjectStore, context};
@@ -19,7 +20,7 @@ use crate::port::{Condition, OpContext, Operation, Storage, Written};
 
 fn put_result(written: &Written) -> PutResult {
     let (e_tag, version) = tags(written.version.as_ref());
-    PutResult { e_tag, version, extensions: Default::default() }
+    api::put_result(e_tag, version)
 }
 
 /// A storage may have one kind of condition and lack the other.
@@ -166,7 +167,7 @@ impl MuxObjectStore {
             self.source(from, &cx).await?;
             return match target_mode {
                 RenameTargetMode::Overwrite => Ok(()),
-                RenameTargetMode::Create => Err(::object_store::Error::AlreadyExists {
+                RenameTargetMode::Create => Err(Error::AlreadyExists {
                     path: to.to_string(),
                     source: "the object has this name already".into(),
                 }),
