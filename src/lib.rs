@@ -63,6 +63,7 @@
 //! | `object-store-013` | `backend::object_store_013::MuxObjectStore`: a mux as an `ObjectStore` of version 0.13 |
 //! | `web` | `backend::IndexedDbStorage` and `backend::FetchStorage`: a browser's database, and HTTP; on `wasm32-unknown-unknown` alone |
 //! | `opendal` | `backend::OpendalBackend`: any OpenDAL `Operator` as a backend; needs Rust 1.91 |
+//! | `config` | `config::MuxConfig`: a whole mux from a TOML document with URLs; needs Rust 1.91 |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
 //! | `opentelemetry` | `telemetry`: spans and metrics for any OpenTelemetry provider |
 //! | `serde` | options from a configuration file, statistics and events to one |
@@ -82,6 +83,8 @@ extern crate std;
 
 #[cfg(any(feature = "object-store", feature = "opendal", feature = "web"))]
 pub mod backend;
+#[cfg(feature = "config")]
+pub mod config;
 pub mod conformance;
 mod drive;
 mod error;

@@ -4,7 +4,7 @@ use crate::paths::paths;
 use crate::source::Source;
 
 /// The layers from the bottom up, each with its root modules.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("words", &WORDS),
     ("ports", &["port"]),
     ("parts", &PARTS),
@@ -14,6 +14,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
     // Below the other bindings: a store that needs a runtime must not name it itself.
     ("runtimes", &["runtime"]),
     ("bindings", &["backend", "telemetry"]),
+    ("assembly", &["config"]),
 ];
 
 /// Plain values. The only layer whose modules may name one another.
@@ -22,7 +23,7 @@ pub(crate) const WORDS: [&str; 7] = ["time", "rng", "key", "name", "mux_mode", "
 /// Each works and is tested alone.
 pub(crate) const PARTS: [&str; 4] = ["mode", "health", "stats", "retry"];
 
-/// Beside the layers: these see words and ports, and no layer sees them.
+/// Beside the layers: these see words and ports, and only the topmost layer sees them.
 const BESIDE: [&str; 4] = ["memory", "conformance", "sim", "guide"];
 
 /// The layers whose modules are peers and must not name one another.
@@ -72,7 +73,8 @@ fn may_name(from: &str, to: &str) -> bool {
     let (Some(below), Some(above)) = (place(to), place(from)) else { return false };
     match (above, below) {
         _ if from == to => true,
-        (_, Place::Beside) => false,
+        (Place::Layer(above), Place::Beside) => LAYERS[above].0 == "assembly",
+        (Place::Beside, Place::Beside) => false,
         (Place::Beside, Place::Layer(below)) => below <= 1,
         (Place::Layer(above), Place::Layer(below)) => {
             below < above || (below == above && !APART.contains(&LAYERS[above].0))

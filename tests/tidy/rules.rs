@@ -140,8 +140,14 @@ fn gates_a_module(source: &Source, offset: usize) -> bool {
 }
 
 pub(crate) fn std_paths(source: &Source) -> Vec<String> {
-    let allowed =
-        ["src/sync/", "src/runtime/", "src/backend/", "src/telemetry/", "src/error/io.rs"];
+    let allowed = [
+        "src/sync/",
+        "src/runtime/",
+        "src/backend/",
+        "src/telemetry/",
+        "src/config/",
+        "src/error/io.rs",
+    ];
     first_segments(source, &allowed, &["std"], "names `std` outside the modules that may")
 }
 

@@ -117,6 +117,9 @@ fn peers_that_must_stand_alone_are_found() {
     assert_eq!(layers("src/backend/opendal.rs", "use crate::telemetry::Span;").len(), 1);
     assert_eq!(layers("src/runtime/tokio.rs", "use crate::backend::Store;").len(), 1);
     assert!(layers("src/backend/opendal.rs", "use crate::runtime::off_thread;").is_empty());
+    assert_eq!(layers("src/backend/opendal.rs", "use crate::config::MuxConfig;").len(), 1);
+    assert_eq!(layers("src/backend/opendal.rs", "use crate::memory::MemoryStorage;").len(), 1);
+    assert!(layers("src/config/stores.rs", "use crate::{backend::A, memory::B};").is_empty());
     assert!(layers("src/mode/shield.rs", "use crate::mode::Plan;").is_empty());
 }
 

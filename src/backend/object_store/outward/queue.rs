@@ -4,9 +4,6 @@
 //! threads, or never. So none of them owns the stream: whichever is polled takes it, gives it what
 //! is next in line, and puts it back. The stream wakes all who wait, since any of them can go on.
 
-#[cfg(test)]
-mod tests;
-
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::task::Wake;
 use alloc::vec::Vec;
@@ -125,15 +122,21 @@ impl Queue {
         // Should the stream panic, the guard tells those who wait.
         let mut hold = Hold { queue: self, writer: Some(writer) };
         loop {
-            let step = hold.next();
+            let step = self.state.with(|state| state.step());
+            if matches!(step, Step::Rest) && hold.put_back(true) {
+                return;
+            }
             let Some(writer) = &mut hold.writer else { return };
             let result = match step {
+                Step::Rest => continue,
                 Step::Feed => writer.as_mut().poll_ready(&mut cx),
                 Step::Close => writer.as_mut().poll_close(&mut cx),
-                Step::Rest => return,
             };
             match (result, step) {
-                (Poll::Pending, _) => return hold.put_back(),
+                (Poll::Pending, _) => {
+                    hold.put_back(false);
+                    return;
+                }
                 (Poll::Ready(Err(error)), _) => return hold.finish(Err(error)),
                 (Poll::Ready(Ok(())), Step::Feed) => {
                     let chunk = self.state.with(|state| state.chunks.pop_front());
@@ -182,18 +185,6 @@ impl State {
         Rest { writer, chunks: core::mem::take(&mut self.chunks), waiting: self.all() }
     }
 
-    /// Takes the stream back, or leaves it over where the end has come meanwhile.
-    fn put_back(&mut self, writer: BoxWriter) -> Rest {
-        if self.end.is_some() {
-            return Rest { writer: Some(writer), chunks: VecDeque::new(), waiting: self.all() };
-        }
-        self.writer = Slot::Free(writer);
-        // Whoever was woken before the stream was back could not take it, and whoever has what it
-        // waits for need not wait for the stream.
-        let waiting = if self.moved { self.all() } else { Vec::new() };
-        Rest { writer: None, chunks: VecDeque::new(), waiting }
-    }
-
     fn all(&mut self) -> Vec<Waker> {
         core::mem::take(&mut self.waiting).into_values().collect()
     }
@@ -212,8 +203,7 @@ impl State {
     }
 }
 
-/// What an end, or putting the stream back, leaves over: dropped and woken outside the lock.
-#[derive(Default)]
+/// What an end leaves over: dropped and woken outside the lock.
 #[must_use]
 struct Rest {
     writer: Option<BoxWriter>,
@@ -235,23 +225,25 @@ struct Hold<'a> {
 }
 
 impl Hold<'_> {
-    /// What to do next. Where that is nothing the stream is back already, under the same lock: so
-    /// whoever comes with more finds it.
-    fn next(&mut self) -> Step {
-        let Some(writer) = self.writer.take() else { return Step::Rest };
-        let (step, writer, rest) = self.queue.state.with(|state| match state.step() {
-            Step::Rest => (Step::Rest, None, state.put_back(writer)),
-            step => (step, Some(writer), Rest::default()),
+    /// Puts the stream back, or drops it where the end has come meanwhile. False where `idle`, as
+    /// there was nothing to do for it, has become untrue.
+    fn put_back(&mut self, idle: bool) -> bool {
+        let Some(writer) = self.writer.take() else { return true };
+        let (writer, waiting) = self.queue.state.with(|state| {
+            if state.end.is_some() {
+                return (Some(writer), state.all());
+            }
+            if idle && !matches!(state.step(), Step::Rest) {
+                self.writer = Some(writer);
+                return (None, Vec::new());
+            }
+            state.writer = Slot::Free(writer);
+            // Whoever was woken before the stream was back could not take it.
+            (None, if state.moved { state.all() } else { Vec::new() })
         });
-        self.writer = writer;
-        rest.settle();
-        step
-    }
-
-    /// Puts the stream back that has no room now. It wakes us when it has.
-    fn put_back(mut self) {
-        let Some(writer) = self.writer.take() else { return };
-        self.queue.state.with(|state| state.put_back(writer)).settle();
+        drop(writer);
+        waiting.into_iter().for_each(Waker::wake);
+        self.writer.is_none()
     }
 
     fn finish(mut self, end: Result<(), StorageError>) {

@@ -1,0 +1,131 @@
+//! Reading and deleting objects.
+
+use std::ops::Range;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::header::{
+    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt, stream};
+use storage_mux::{Metadata, StorageError};
+
+use super::Gateway;
+use super::conditions::{Part, for_read, modified, part, tag};
+use super::failure::Failure;
+
+/// `GET` and `HEAD`.
+///
+/// The metadata is read before the value. Where the value is replaced in between, the answer has
+/// the tag of the old one, so that whoever keeps it asks again; and where its length differs, the
+/// transfer breaks off and is not a mix of two.
+pub(super) async fn read(
+    State(gateway): State<Gateway>,
+    Path(key): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    super::upload::check_key(&gateway, &key)?;
+    let metadata = gateway.mux().stat(&key).await?;
+    let mut response = match for_read(&headers, &metadata) {
+        Ok(()) => answer(&gateway, &key, &metadata, &method, &headers).await?,
+        Err(status) => status.into_response(),
+    };
+    let known = response.headers_mut();
+    known.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    for (name, value) in
+        [(ETAG, tag(metadata.version.as_ref())), (LAST_MODIFIED, modified(&metadata))]
+    {
+        value.map(|value| known.insert(name, value));
+    }
+    Ok(response)
+}
+
+async fn answer(
+    gateway: &Gateway,
+    key: &str,
+    metadata: &Metadata,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Response, Failure> {
+    let size = metadata.size;
+    let (status, range) = match part(headers, metadata) {
+        Part::Unsatisfiable => {
+            let all = [(CONTENT_RANGE, format!("bytes */{size}"))];
+            let why = Failure::new(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                format!("the range begins past the end: there are {size} bytes"),
+            );
+            return Ok((all, why).into_response());
+        }
+        Part::Range(range) => (StatusCode::PARTIAL_CONTENT, range),
+        Part::Whole => (StatusCode::OK, 0..size),
+    };
+    let body = if *method == Method::HEAD {
+        Body::empty()
+    } else {
+        body(gateway, key, size, range.clone()).await?
+    };
+    let mut response = (status, body).into_response();
+    let known = response.headers_mut();
+    known.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    known.insert(CONTENT_LENGTH, range.end.saturating_sub(range.start).into());
+    if status == StatusCode::PARTIAL_CONTENT {
+        let which = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
+        HeaderValue::try_from(which).map(|which| known.insert(CONTENT_RANGE, which)).ok();
+    }
+    Ok(response)
+}
+
+/// A short range in one piece, everything else out of a stream: memory is bounded either way.
+async fn body(gateway: &Gateway, key: &str, size: u64, range: Range<u64>) -> Result<Body, Failure> {
+    let length = range.end.saturating_sub(range.start);
+    if length < size && length <= gateway.limits().range_bytes {
+        match gateway.mux().get_range(key, range.clone()).await {
+            Err(error) if error == StorageError::unsupported() => {}
+            other => return Ok(Body::from(other?)),
+        }
+    }
+    let whole = gateway.mux().get_stream(key).await?;
+    Ok(Body::from_stream(cut(whole, range)))
+}
+
+/// The bytes of a range, out of a stream of the whole. What follows the range is not read.
+fn cut<S>(whole: S, range: Range<u64>) -> impl Stream<Item = Result<Bytes, StorageError>>
+where
+    S: Stream<Item = Result<Bytes, StorageError>> + Unpin,
+{
+    let left = range.end.saturating_sub(range.start);
+    stream::unfold((whole, range.start, left), |(mut whole, mut skip, left)| async move {
+        if left == 0 {
+            return None;
+        }
+        loop {
+            let mut chunk = match whole.next().await? {
+                Ok(chunk) => chunk,
+                Err(error) => return Some((Err(error), (whole, 0, 0))),
+            };
+            let before = chunk.len().min(usize::try_from(skip).unwrap_or(usize::MAX));
+            let _ = chunk.split_to(before);
+            skip = skip.saturating_sub(u64::try_from(before).unwrap_or(u64::MAX));
+            if chunk.is_empty() {
+                continue;
+            }
+            chunk.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            let left = left.saturating_sub(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+            return Some((Ok(chunk), (whole, 0, left)));
+        }
+    })
+}
+
+/// `DELETE`. A key that holds nothing is deleted already.
+pub(super) async fn delete(
+    State(gateway): State<Gateway>,
+    Path(key): Path<String>,
+) -> Result<StatusCode, Failure> {
+    super::upload::check_key(&gateway, &key)?;
+    gateway.mux().delete(&key).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
