@@ -1,8 +1,9 @@
 //! A mux as an `ObjectStore` of version 0.13: the suite of that version in every mode. What it
 //! leaves out, and why, is told beside the suite of version 0.14.
 
+use futures_util::{StreamExt, TryStreamExt};
 use object_store_013::path::Path;
-use object_store_013::{Error, ObjectStoreExt, integration};
+use object_store_013::{Error, ObjectStore, ObjectStoreExt, integration};
 use storage_mux::backend::object_store_013::MuxObjectStore;
 use storage_mux::runtime::tokio::TokioClock;
 use storage_mux::{
@@ -39,6 +40,10 @@ async fn every_mode_passes_the_suite_of_the_version_before() {
         integration::list_uses_directories_correctly(store).await;
         integration::list_with_delimiter(store).await;
         integration::list_with_offset_exclusivity(store).await;
+        integration::list_paginated(store, store).await;
+        for path in store.list(None).map_ok(|object| object.location).collect::<Vec<_>>().await {
+            store.delete(&path.expect("a listing")).await.expect("a removal");
+        }
         integration::rename_and_copy(store).await;
         if decides {
             integration::copy_if_not_exists(store).await;

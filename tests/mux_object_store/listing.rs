@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use storage_mux::backend::MuxObjectStore;
@@ -147,4 +148,54 @@ fn removals_answer_in_the_order_of_the_names() {
     assert_eq!(gone, names, "one that is missing counts as removed");
     assert!(storage.inner().is_empty());
     assert!(drive(store.delete(&Path::ROOT)).is_err());
+}
+
+/// Page by page, whatever the size of the pages here and there: each object and each group once.
+///
+/// Spec: P-7
+#[test]
+fn pages_with_a_token_give_everything_once() {
+    let (store, storage, _) = faulty();
+    holds(
+        &storage,
+        ["a", "a/1", "a/2", "b-1", "b-2/x", "b/1", "c", "d/1/2", "d/3"].map(str::to_owned),
+    );
+    for (prefix, delimiter, expected) in [
+        (None, None, "a a/1 a/2 b-1 b-2/x b/1 c d/1/2 d/3"),
+        (None, Some("/"), "[a] [b-2] [b] [d] a b-1 c"),
+        (None, Some("-"), "[b-] a a/1 a/2 b/1 c d/1/2 d/3"),
+        (Some("d/"), Some("/"), "[d/1] d/3"),
+        (Some("b"), Some("/"), "[b-2] [b] b-1"),
+        (Some("b"), Some(""), "b-1 b-2/x b/1"),
+        (Some("x"), None, ""),
+    ] {
+        for (ours, theirs) in (1..5).flat_map(|ours| (1..5).map(move |theirs| (ours, theirs))) {
+            let store = store.clone().with_page_keys(ours);
+            let (mut groups, mut objects, mut token) = (Vec::new(), Vec::new(), None);
+            loop {
+                let options = PaginatedListOptions {
+                    delimiter: delimiter.map(Into::into),
+                    max_keys: Some(theirs),
+                    page_token: token,
+                    ..PaginatedListOptions::default()
+                };
+                let page = drive(store.list_paginated(prefix, options)).unwrap();
+                let found = page.result;
+                assert!(found.objects.len() + found.common_prefixes.len() <= theirs);
+                groups.extend(found.common_prefixes.iter().map(|path| format!("[{path}]")));
+                objects.extend(found.objects.iter().map(|object| object.location.to_string()));
+                token = page.page_token;
+                if token.is_none() {
+                    break;
+                }
+            }
+            let all = groups.into_iter().chain(objects).collect::<Vec<_>>().join(" ");
+            assert_eq!(all, expected, "{prefix:?} {delimiter:?}, {theirs} of {ours}");
+        }
+    }
+    let options =
+        PaginatedListOptions { offset: Some("c".to_owned()), ..PaginatedListOptions::default() };
+    let rest = drive(store.list_paginated(None, options)).unwrap();
+    assert_eq!(rest.result.objects.len(), 2);
+    assert_eq!(rest.page_token, None);
 }

@@ -1,7 +1,7 @@
 //! The integration suite of `object_store`, in every mode, over memory and over folders.
 //!
-//! Every function of the suite that takes an `ObjectStore` runs, but for these, which ask for what
-//! cannot be had:
+//! Every function of the suite that takes an `ObjectStore` alone or with a `PaginatedListStore` runs,
+//! but for these, which ask for what cannot be had:
 //!
 //! | function | not where | why |
 //! |---|---|---|
@@ -10,17 +10,18 @@
 //! | `copy_if_not_exists` | mirror | the same decision |
 //! | `get_opts` | mirror of folders | each folder gives a file an entity tag of its own, and the next read may be answered by another one |
 //!
-//! `multipart`, `multipart_with_opts`, `multipart_put_part_out_of_order` and `list_paginated` test
-//! `MultipartStore` and `PaginatedListStore`, which are other traits, and `response_extensions`
-//! an HTTP client.
+//! `multipart`, `multipart_with_opts` and `multipart_put_part_out_of_order` test `MultipartStore`,
+//! another trait: parts by number, from anywhere, in any order, which a stream cannot take. And
+//! `response_extensions` tests an HTTP client.
 //!
 //! In `get_opts` the conditions on the time are answered with `NotSupported`, as the suite allows,
 //! over `MemoryStorage`, which knows no time; and the part on reading an older version is for
 //! stores that tell a version beside the tag, which neither memory nor folders do.
 
+use futures_util::{StreamExt, TryStreamExt};
 use object_store::integration;
 use object_store::memory::InMemory;
-use object_store::{Error, ObjectStore};
+use object_store::{Error, ObjectStore, ObjectStoreExt};
 use storage_mux::backend::MuxObjectStore;
 use storage_mux::{MemoryStorage, MuxMode, SharedStorage};
 
@@ -45,6 +46,10 @@ async fn holds(store: &MuxObjectStore, mode: MuxMode, over: Over) {
     integration::list_uses_directories_correctly(store).await;
     integration::list_with_delimiter(store).await;
     integration::list_with_offset_exclusivity(store).await;
+    integration::list_paginated(store, store).await;
+    for path in store.list(None).map_ok(|object| object.location).collect::<Vec<_>>().await {
+        store.delete(&path.expect("a listing")).await.expect("a removal");
+    }
     integration::rename_and_copy(store).await;
     if decides {
         integration::copy_if_not_exists(store).await;

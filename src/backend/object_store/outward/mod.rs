@@ -90,6 +90,7 @@ const PAGE_KEYS: usize = 1_000;
 ///   parts are written in the order in which they were handed over, whichever of them is awaited
 ///   first; so memory holds the parts that nobody has awaited yet and no more. Dropped or aborted,
 ///   nothing becomes visible. A completed upload tells no tag.
+/// - It lists by pages too (`PaginatedListStore`), by plain prefixes and with any delimiter.
 /// - A copy reads and writes here: no backend copies by itself. A rename is a copy and a delete,
 ///   so both names can be there for a while.
 /// - An [`AbortSignal`] among the extensions of the options gives the call up.

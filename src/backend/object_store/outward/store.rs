@@ -1,4 +1,4 @@
-//! The trait, each method handed to the file that knows how.
+//! The traits, each method handed to the file that knows how.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, StreamExt};
 
+use super::api::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use super::api::path::Path;
 use super::api::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
@@ -88,5 +89,16 @@ impl ObjectStore for MuxObjectStore {
 
     async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
         self.rename(from, to, options).await
+    }
+}
+
+#[async_trait]
+impl PaginatedListStore for MuxObjectStore {
+    async fn list_paginated(
+        &self,
+        prefix: Option<&str>,
+        options: PaginatedListOptions,
+    ) -> Result<PaginatedListResult> {
+        self.paginated(prefix.unwrap_or_default(), options).await
     }
 }
