@@ -49,6 +49,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         }
         let roster = engine.rosters.load();
         if roster.members().is_empty() {
+            engine.totals.calls.fetch_add(1, Ordering::Relaxed);
             return Err(engine.all_down(0).into());
         }
         // A backend that is a mux may have changed since it joined.

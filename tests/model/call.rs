@@ -98,6 +98,7 @@ impl Call {
         let way = way(world.setup.mode, &self.request);
         let conditional = matches!(self.request, Request::SetIf(..));
         if world.roster.is_empty() {
+            world.totals.calls += 1;
             return Err(world.all_down(0).into());
         }
         if conditional && way == (Way::All { origin_decides: false }) {

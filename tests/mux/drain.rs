@@ -165,6 +165,25 @@ fn draining_the_last_backend_is_legal_and_calls_then_find_nobody_in_any_mode() {
     }
 }
 
+/// Found by the simulation, seed 37. Spec: SA-1, DR-5
+#[test]
+fn a_call_that_finds_nobody_left_is_counted_whether_the_last_one_drains_or_is_gone() {
+    let world = World::new(1, plain());
+    let held = world.run(world.mux.set_stream("k")).expect("a stream");
+    assert!(world.run(world.mux.with(&impatient(&world)).drain("a")).is_err());
+    assert!(world.run(world.mux.get("k")).is_err(), "it drains");
+    assert_eq!(world.mux.stats().total_calls, 2);
+    drop(held);
+    world.run(world.mux.drain("a")).expect("drained");
+    assert!(world.run(world.mux.get("k")).is_err(), "it is gone");
+    assert_eq!(world.mux.stats().total_calls, 3);
+}
+
+/// A context that waits for a millisecond.
+fn impatient(world: &World) -> OpContext {
+    OpContext::new().with_deadline(world.clock.now() + ms(1))
+}
+
 /// Case DR-04. Spec: DR-4
 #[test]
 fn a_retry_in_place_does_not_go_on_with_a_backend_that_drains_meanwhile() {
