@@ -151,7 +151,11 @@ impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
         record.latency.get_or_insert(now - record.started);
         let change = engine.judge(member, Outcome::Ok, None, now, record.seen);
         record.free_probe(member);
-        record.seen = member.health.stamp();
+        // After its own recovery alone: one that was opened before an outage says as little about
+        // it later on, and neither ends nor renews it.
+        if change.is_some() {
+            record.seen = member.health.stamp();
+        }
         let kept = KeptAttempt {
             engine: shared.clone(),
             member: member.clone(),

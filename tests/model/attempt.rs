@@ -221,9 +221,14 @@ impl Attempt {
     /// A stream is open: the backend is alive, and the attempt goes on.
     pub(crate) fn keep(&mut self, world: &mut World) {
         self.time(world);
+        let was = world.members[self.id].down;
         world.judge(self.id, Outcome::Ok, None, self.seen);
         self.end_probe(world);
-        self.seen = world.members[self.id].seen();
+        // Only its own recovery makes it new: what it says later is as old as it is.
+        let member = &world.members[self.id];
+        if was && !member.down {
+            self.seen = member.seen();
+        }
     }
 
     fn end_probe(&mut self, world: &mut World) {

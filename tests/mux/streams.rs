@@ -1,7 +1,7 @@
 //! Streams: fixed to a backend at the first chunk, in flight until they end, broken out loud.
 
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{SinkExt, StreamExt, join};
 use storage_mux::sim::{Fault, StreamFault};
 use storage_mux::{AbortController, BackendStatus, Clock, MuxCode, OpContext, StorageError};
 
@@ -241,4 +241,31 @@ fn a_probe_by_a_stream_is_over_with_its_first_chunk() {
     assert_eq!(world.backend(0).in_flight, 1);
     drop(stream);
     world.assert_at_rest();
+}
+
+/// Found by the simulation, seed 537. Spec: HE-2, HE-4
+#[test]
+fn a_stream_that_set_out_before_an_outage_neither_ends_it_nor_renews_it() {
+    for breaks in [false, true] {
+        let world = World::new(2, plain());
+        world.put_all("k", "value");
+        world.stores[0].push(Fault::Delay(ms(100)));
+        world.stores[0].push(broken());
+        if breaks {
+            world.stores[0].push_stream(StreamFault::new(1, broken()));
+        }
+        let (opened, other) =
+            world.run(async { join!(world.mux.get_stream("k"), world.mux.get("k")) });
+        assert_eq!(other.as_deref(), Ok(&b"value"[..]), "the other fell through");
+        let outage = world.backend(0);
+        assert_eq!((outage.status, outage.consecutive_failures), (BackendStatus::Down, 1));
+
+        let read = world.run(async { text(opened?.collect().await) });
+        assert_eq!(read.is_err(), breaks);
+        let after = world.backend(0);
+        assert_eq!((after.status, after.consecutive_failures), (BackendStatus::Down, 1));
+        assert_eq!(after.cooldown_until, outage.cooldown_until);
+        assert_eq!(world.topics(), ["storage-mux.backend.down", "storage-mux.failover"]);
+        world.assert_at_rest();
+    }
 }
