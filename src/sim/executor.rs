@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::future::Future;
 use core::pin::{Pin, pin};
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ use super::run::MAX_POLLS;
 use super::task::{Outcome, Task};
 use super::{Dice, FakeClock, Stalled};
 use crate::port::Clock;
-use crate::sync::Lock;
+use crate::sync::{AtomicU64, Lock};
 use crate::time::Instant;
 
 /// Set by whoever wakes a future, cleared by its poll.
