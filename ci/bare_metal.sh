@@ -6,7 +6,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 targets=(thumbv7m-none-eabi thumbv6m-none-eabi wasm32-unknown-unknown)
-sets=("" "serde" "defmt" "embassy" "serde,defmt,sim")
+sets=("" "serde" "defmt" "embassy" "flash" "defmt,flash" "serde,defmt,sim")
 
 installed=$(rustup target list --installed)
 for target in "${targets[@]}"; do

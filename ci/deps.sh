@@ -87,6 +87,10 @@ for target in thumbv6m-none-eabi thumbv7m-none-eabi; do
     only embassy "$target" "${bare[@]}" "${embassy[@]}"
 done
 only embassy "$host" "${hosted[@]}" "${embassy[@]}"
+for target in thumbv6m-none-eabi thumbv7m-none-eabi; do
+    only flash "$target" "${bare[@]}" embedded-storage embedded-storage-async sequential-storage
+done
+only flash "$host" "${hosted[@]}" embedded-storage embedded-storage-async sequential-storage
 only tracing thumbv7m-none-eabi "${bare[@]}" tracing tracing-core
 only tracing "$host" "${hosted[@]}" tracing tracing-core
 only opentelemetry "$host" "${std[@]}" opentelemetry

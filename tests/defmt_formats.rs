@@ -8,6 +8,13 @@ use storage_mux::{
 
 const fn formats<T: defmt::Format>() {}
 
+/// Spec: E-6
+#[cfg(feature = "flash")]
+#[test]
+fn so_has_the_error_of_a_flash_chip() {
+    formats::<storage_mux::backend::FlashError>();
+}
+
 /// Spec: E-6, PU-1
 #[test]
 fn every_public_error_event_and_statistic_has_a_defmt_format() {

@@ -8,6 +8,8 @@
 mod faults;
 #[cfg(any(feature = "object-store", feature = "opendal"))]
 mod first_keys;
+#[cfg(feature = "flash")]
+mod flash;
 #[cfg(any(feature = "object-store", feature = "opendal"))]
 mod names;
 #[cfg(feature = "object-store")]
@@ -25,6 +27,8 @@ mod version;
 #[cfg(all(feature = "web", target_arch = "wasm32", target_os = "unknown"))]
 mod web;
 
+#[cfg(feature = "flash")]
+pub use self::flash::{FlashError, FlashReader, FlashStorage, FlashWriter};
 #[cfg(feature = "object-store")]
 pub use self::object_store::{
     MuxObjectStore, ObjectStoreBackend, ObjectStoreReader, ObjectStoreWriter,
