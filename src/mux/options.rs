@@ -113,7 +113,9 @@ impl MuxOptions {
         self
     }
 
-    /// Sets how long a failed backend rests: at first, and at most.
+    /// Sets how long a failed backend rests: at first, and at most. Let the latter be longer than
+    /// the others may take to time out; else, where two hang, each call finds one rested and pays
+    /// for it.
     #[must_use]
     pub const fn with_cooldown(mut self, base: Duration, cap: Duration) -> Self {
         self.cooldown_base = base;

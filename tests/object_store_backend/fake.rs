@@ -13,9 +13,9 @@ use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
-    ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
-    UploadPart,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult,
+    MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload,
+    PutResult, Result, UploadPart,
 };
 
 /// An [`InMemory`] with a script. Clones share it.
@@ -49,6 +49,8 @@ pub(crate) struct Script {
     pub(crate) broken_part: Option<usize>,
     /// Whether parts are thrown away instead of kept.
     pub(crate) discard: bool,
+    /// The last end of a range that was asked for.
+    pub(crate) range_end: Option<u64>,
     /// The calls so far.
     pub(crate) calls: Vec<&'static str>,
     /// The sizes of the parts so far.
@@ -162,6 +164,9 @@ impl ObjectStore for Fake {
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         self.called(if options.head { "head" } else { "get" })?;
+        if let Some(GetRange::Bounded(range)) = &options.range {
+            self.script().range_end = Some(range.end);
+        }
         let mut result = self.0.memory.get_opts(location, options).await?;
         let body = self.script().body.take();
         if let Some(body) = body {

@@ -153,6 +153,26 @@ fn ranges_ask_the_store_once_and_again_only_to_explain() {
     assert_eq!(*missing.kind(), StorageErrorKind::KeyNotFound);
 }
 
+/// Servers of S3 have refused more as a number that they cannot read.
+///
+/// Spec: P-7
+#[test]
+fn no_store_is_asked_for_a_byte_that_a_signed_number_cannot_count() {
+    let (fake, backend) = store(vec![]);
+    fake.script().body = None;
+    let last = i64::MAX.unsigned_abs();
+    let range = |range| drive(backend.get_range("k", range, &OpContext::new()));
+    for (end, asked) in [(last - 1, last - 1), (last, last), (last + 1, last), (u64::MAX, last)] {
+        assert_eq!(range(8..end).unwrap(), "89");
+        assert_eq!(fake.script().range_end, Some(asked));
+    }
+    fake.script().range_end = None;
+    for start in [last, u64::MAX - 1] {
+        assert_eq!(range(start..u64::MAX), Err(StorageError::range_not_satisfiable()));
+    }
+    assert_eq!(fake.script().range_end, None, "the size tells enough");
+}
+
 /// Spec: P-7
 #[test]
 fn stat_tells_size_version_and_time() {

@@ -19,6 +19,9 @@ use crate::port::{
     Capabilities, Condition, Metadata, OpContext, Operation, Page, PageRequest, Storage, Written,
 };
 
+/// Servers count bytes with signed numbers, and refuse a range that leaves them.
+const LAST_BYTE: u64 = i64::MAX.unsigned_abs();
+
 impl<S: ObjectStore> ObjectStoreBackend<S> {
     /// What every operation with a key begins with.
     fn enter(&self, key: &str, cx: &OpContext) -> Result<Path, StorageError> {
@@ -203,6 +206,7 @@ impl<S: ObjectStore> Storage for ObjectStoreBackend<S> {
         cx: &OpContext,
     ) -> Result<Bytes, StorageError> {
         let path = self.enter(key, cx)?;
+        let range = range.start..range.end.min(LAST_BYTE);
         // Stores refuse an empty range, and some tell a start past the end in their own words.
         let failure = if range.is_empty() {
             None
