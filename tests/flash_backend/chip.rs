@@ -116,7 +116,7 @@ impl<const S: usize> Nor<S> {
         if self.0.borrow().broken {
             return Err(Fault(NorFlashErrorKind::Other));
         }
-        if at % unit != 0 || len % unit != 0 || len == 0 {
+        if !at.is_multiple_of(unit) || !len.is_multiple_of(unit) || len == 0 {
             return Err(Fault(NorFlashErrorKind::NotAligned));
         }
         if at + len > self.0.borrow().bytes.len() {
