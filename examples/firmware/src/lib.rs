@@ -3,7 +3,7 @@
 //! - [`board`]: heap, panics, exit, and how deep heap and stack ever were.
 //! - [`report`]: checks that are counted and printed, with the end that follows from them.
 //! - `systick`: the time of embassy, where the processor has what it takes.
-//! - [`flash`]: a storage on a chip that erases in sectors; [`network`]: one that hangs and fails.
+//! - [`flash`]: the driver of a chip that erases in sectors; [`network`]: one that hangs and fails.
 #![no_std]
 
 extern crate alloc;

@@ -13,7 +13,7 @@ use cortex_m_semihosting::heprintln;
 use critical_section::Mutex;
 use embassy_executor::Spawner;
 use embassy_futures::{block_on, poll_once};
-use firmware::flash::FlashStore;
+use firmware::flash::Chip;
 use firmware::report::Report;
 use firmware::{board, pend_at_ticks, start_time};
 use storage_mux::conformance::Suite;
@@ -21,6 +21,9 @@ use storage_mux::runtime::embassy::EmbassyClock;
 use storage_mux::{AbortController, Backend, LocalStorage, MemoryStorage, SeededRng, StorageMux};
 
 const HEAP_BYTES: usize = 32 * 1024;
+
+/// The suite asks for values of a thousand bytes.
+const LARGE_VALUE_BYTES: usize = 1_200;
 
 /// Of the processor. The emulated board runs at 25 MHz.
 const HERTZ: u32 = 25_000_000;
@@ -55,7 +58,9 @@ async fn main(_spawner: Spawner) {
 
     report.check("an interrupt may use what it interrupts", interrupted().await);
     report.check("memory conforms", conforms(&MemoryStorage::new()).await);
-    report.check("the flash store conforms", conforms(&FlashStore::new()).await);
+    let flash = Chip::<2_048>::new(6).storage(LARGE_VALUE_BYTES);
+    let Ok(flash) = flash else { board::exit(false) };
+    report.check("a flash chip conforms", conforms(&flash).await);
     report.end(HEAP_BYTES, 13)
 }
 
@@ -105,7 +110,7 @@ async fn interrupted() -> bool {
 }
 
 async fn conforms(storage: &impl LocalStorage) -> bool {
-    let suite = Suite::new().with_prefix("c/").with_large_value(700);
+    let suite = Suite::new().with_prefix("c/").with_large_value(LARGE_VALUE_BYTES);
     match suite.run(storage).await {
         Ok(report) => !report.checked().is_empty(),
         Err(failures) => {

@@ -16,16 +16,18 @@ use core::time::Duration;
 use critical_section::Mutex;
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
+use embassy_futures::select::{Either, select};
 use embassy_time::{Instant, Timer};
-use firmware::flash::FlashStore;
+use firmware::flash::Chip;
 use firmware::network::{Network, Weather};
 use firmware::report::Report;
 use firmware::{board, start_time};
+use storage_mux::backend::FlashStorage;
 use storage_mux::retry::{Backoff, Jitter, RetryOptions};
 use storage_mux::runtime::embassy::EmbassyClock;
 use storage_mux::{
     Backend, BackendStatus, Clock, Event, HealthCheck, LocalHandle, LocalStorage, MemoryStorage,
-    MuxCode, MuxMode, MuxOptions, OpContext, SeededRng, StorageMux,
+    MuxCode, MuxMode, MuxOptions, OpContext, SeededRng, StorageError, StorageMux,
 };
 
 type Mux = StorageMux<LocalHandle, EmbassyClock, SeededRng>;
@@ -73,7 +75,7 @@ async fn main(spawner: Spawner) {
     start_time(peripherals.SYST, HERTZ);
     print_sizes(&report);
 
-    let device = Device::new();
+    let Some(device) = Device::new() else { board::exit(false) };
     let Ok(mux) = device.mux() else { board::exit(false) };
     let Ok(task) = health_checks(mux.clone()) else { board::exit(false) };
     spawner.spawn(task);
@@ -85,8 +87,9 @@ async fn main(spawner: Spawner) {
     device.the_network_is_back(&report, &mux).await;
     device.the_server_is_let_go(&report, &mux).await;
     device.the_chip_is_written_over_and_over(&report, &mux).await;
+    device.the_power_goes_and_comes_back(&report).await;
     defmt::info!("{}", mux.stats());
-    report.end(HEAP_BYTES, 32)
+    report.end(HEAP_BYTES, 36)
 }
 
 /// What a mux costs in RAM, by building it with one, two and three backends.
@@ -106,21 +109,28 @@ fn print_sizes(report: &Report) {
     report.size("each further backend", cost(3) - cost(2));
 }
 
+/// The chip: sectors so small that moving what is alive in one takes less than the timeout.
+type Flash = Chip<256>;
+
+const SECTORS: usize = 16;
+
+/// The longest value of a setting, in bytes.
+const MAX_VALUE_BYTES: usize = 128;
+
 struct Device {
-    flash: Rc<FlashStore>,
+    chip: Flash,
+    flash: FlashStorage<Flash>,
     ram: MemoryStorage,
     network: Rc<Network>,
     start: Instant,
 }
 
 impl Device {
-    fn new() -> Self {
-        Self {
-            flash: Rc::new(FlashStore::new()),
-            ram: MemoryStorage::new(),
-            network: Rc::new(Network::new(FORECAST)),
-            start: Instant::now(),
-        }
+    fn new() -> Option<Self> {
+        let chip = Flash::new(SECTORS);
+        let flash = chip.storage(MAX_VALUE_BYTES).ok()?;
+        let (ram, network) = (MemoryStorage::new(), Rc::new(Network::new(FORECAST)));
+        Some(Self { chip, flash, ram, network, start: Instant::now() })
     }
 
     fn mux(&self) -> Result<Mux, storage_mux::MuxError> {
@@ -203,7 +213,7 @@ impl Device {
 
     async fn the_chip_stops_answering(&self, report: &Report, mux: &Mux) {
         self.until(620).await;
-        self.flash.set_broken(true);
+        self.chip.set_broken(true);
         report.check("a read finds the value", mux.get("settings").await.is_ok_and(|v| v == "v4"));
         report.equal(
             "the RAM stood in",
@@ -217,7 +227,7 @@ impl Device {
         });
         report.check("a write without its origin fails", refused);
 
-        self.flash.set_broken(false);
+        self.chip.set_broken(false);
         Timer::after_millis(500).await;
         report.check("the chip counts again", mux.get("settings").await.is_ok_and(|v| v == "v4"));
         report.equal("and is up", status(mux, "flash"), Some(BackendStatus::Up));
@@ -254,7 +264,32 @@ impl Device {
             }
         }
         let last = mux.get("counter").await.is_ok_and(|v| *v == 299_u32.to_be_bytes());
-        report.check("the last write counts", last && self.flash.erases() > 0);
+        report.check("the last write counts", last && self.chip.erases() > 0);
+    }
+
+    /// Cuts writes off wherever they are, and starts anew from what the chip holds by then.
+    async fn the_power_goes_and_comes_back(&self, report: &Report) {
+        let cx = OpContext::new();
+        let (mut whole, mut cut, mut kept) = (true, 0, true);
+        for number in 0_u32..60 {
+            let Ok(flash) = self.chip.storage(MAX_VALUE_BYTES) else { break };
+            let before = flash.get("counter", &cx).await.ok();
+            let value = number.to_be_bytes().to_vec();
+            let write = flash.set("counter", value.clone().into(), &cx);
+            let power = Timer::after_millis(u64::from(number % 6));
+            if matches!(select(write, power).await, Either::Second(())) {
+                cut += 1;
+            }
+            let Ok(again) = self.chip.storage(MAX_VALUE_BYTES) else { break };
+            let after = again.get("counter", &cx).await.ok();
+            whole &= after == before || after.is_some_and(|after| after == value);
+            kept &= again.get("settings", &cx).await.is_ok_and(|value| value == "v7");
+        }
+        report.check("writes were cut off", (10..60).contains(&cut));
+        report.check("each has happened or has not", whole);
+        report.check("and no other value is lost", kept);
+        let full = self.flash.set("x", alloc::vec![0; MAX_VALUE_BYTES + 1].into(), &cx).await;
+        report.check("a value too long is refused", full == Err(StorageError::http(413)));
     }
 }
 
