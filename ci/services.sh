@@ -72,6 +72,9 @@ run cargo fmt --manifest-path "$manifest" --check
 RUSTC_WORKSPACE_WRAPPER=$(command -v clippy-driver)
 export RUSTC_WORKSPACE_WRAPPER
 run cargo test --locked --manifest-path "$manifest" --no-run
+# The service of the examples, as its users run it.
+run env -u RUSTC_WORKSPACE_WRAPPER cargo build --locked --example gateway --features config,tokio
+export STORAGE_MUX_GATEWAY=$CARGO_TARGET_DIR/debug/examples/gateway
 
 need_redis || missing "redis-server" redis failover
 need_nginx || missing "nginx with WebDAV" web_dav

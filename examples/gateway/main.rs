@@ -22,9 +22,10 @@
 mod arguments;
 mod service;
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use storage_mux::SeededRng;
 use storage_mux::config::MuxConfig;
@@ -34,6 +35,13 @@ use tokio::time::timeout;
 
 use arguments::Arguments;
 use service::{Gateway, Limits, Mux};
+
+/// Tells the operator. Whoever has closed the other end must not end the service.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        let _ = writeln!(io::stdout(), $($text)*);
+    }};
+}
 
 /// How long running requests have to finish once the service is told to end.
 const GRACE: Duration = Duration::from_secs(20);
@@ -60,12 +68,12 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits { body_bytes: arguments.max_body_bytes, ..Limits::default() };
     let router = service::router(Gateway::new(mux.clone(), limits, arguments.token));
     let listener = TcpListener::bind(arguments.listen).await?;
-    println!("listening on http://{}", listener.local_addr()?);
+    say!("listening on http://{}", listener.local_addr()?);
 
     let (begin, begun) = tokio::sync::oneshot::channel();
     let served = axum::serve(listener, router).with_graceful_shutdown(async move {
         told_to_end().await;
-        println!("ending: no new requests, {} s for the running ones", GRACE.as_secs());
+        say!("ending: no new requests, {} s for the running ones", GRACE.as_secs());
         let _ = begin.send(());
     });
     // A client that never reads its answer must not keep the service for ever.
@@ -76,7 +84,7 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     };
     tokio::select! {
         ended = served => ended?,
-        () = out_of_patience => println!("some requests did not finish in time"),
+        () = out_of_patience => say!("some requests did not finish in time"),
     }
     drop(checks);
     drain(&mux).await;
@@ -88,9 +96,9 @@ async fn drain(mux: &Mux) {
     for backend in mux.stats().backends {
         let name = backend.name.as_str();
         match timeout(GRACE, mux.drain(name)).await {
-            Ok(Ok(())) => println!("{name}: drained"),
-            Ok(Err(error)) => println!("{name}: {error}"),
-            Err(_) => println!("{name}: still busy after {} s", GRACE.as_secs()),
+            Ok(Ok(())) => say!("{name}: drained"),
+            Ok(Err(error)) => say!("{name}: {error}"),
+            Err(_) => say!("{name}: still busy after {} s", GRACE.as_secs()),
         }
     }
 }

@@ -7,6 +7,7 @@
 mod backends;
 mod conformance;
 mod failover;
+mod gateway;
 mod ledger;
 mod mirror;
 mod server;
