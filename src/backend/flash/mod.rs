@@ -57,9 +57,10 @@ pub use self::streams::{FlashReader, FlashWriter};
 ///
 /// # How long a write takes
 ///
-/// Now and then a write moves what is alive of a whole sector and erases it. A write that is
-/// dropped in there begins the move anew with the next one: the timeout of a mux must be longer than
-/// a move, or no write would ever end. Small sectors make it short.
+/// Now and then a write moves what is alive of a whole sector and erases it. For each item of the
+/// sector the move may read the whole log, so its time grows with the size of a sector times that
+/// of the range. A write that is dropped in there begins the move anew with the next one: the
+/// timeout of a mux must be longer than a move, or no write would ever end.
 ///
 /// # Errors
 ///
