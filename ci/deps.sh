@@ -3,6 +3,14 @@
 # shellcheck source=ci/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+# The packages beside the library have locks of their own, which a change of the library's
+# dependencies makes stale; whoever changes one is told here and not by the last script of all.
+while read -r manifest; do
+    cargo metadata --locked --format-version 1 --manifest-path "$manifest" >/dev/null ||
+        fail "the lock beside $manifest is stale: run cargo metadata --manifest-path $manifest"
+    printf '%s: its lock is up to date\n' "$manifest"
+done < <(find . -name Cargo.toml -not -path '*/target/*' | sort)
+
 # What a build with these features, for this target, is made of. Procedural macros run on the
 # machine that compiles, so they do not count.
 built() {

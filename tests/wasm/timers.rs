@@ -26,7 +26,7 @@ fn assert_countable(host: &FakeHost) {
     }
 }
 
-/// Spec: P-1
+/// Case TC-06. Spec: P-1
 #[wasm_bindgen_test]
 fn a_sleep_of_any_length_ends_at_its_time_by_timers_that_the_host_can_count() {
     let lengths = [
@@ -57,7 +57,7 @@ fn a_sleep_of_any_length_ends_at_its_time_by_timers_that_the_host_can_count() {
     }
 }
 
-/// Spec: P-1, HE-6
+/// Case TC-06. Spec: P-1, HE-6
 #[wasm_bindgen_test]
 fn the_longest_sleep_there_is_goes_on_through_decades() {
     let host = FakeHost::install();
