@@ -19,6 +19,9 @@ use crate::mux::MuxOptions;
 const OPTIONS: &str = "mode, backend_timeout_ms, retry, cooldown_base_ms, cooldown_cap_ms, \
     health_check_interval_ms, throw_on_fanout_partial, backend";
 
+/// More keys than there are options in any table: some of them must be wrong together.
+const MANY_KEYS: usize = 32;
+
 pub(super) struct Document {
     pub(super) options: MuxOptions,
     pub(super) backends: Vec<BackendSection>,
@@ -38,7 +41,8 @@ impl Document {
     pub(super) fn parse(text: &str) -> Result<Self, ConfigError> {
         let parsed = DeTable::parse(text).map_err(|error| {
             let at = error.span().map(|span| line(text, span.start));
-            let why = ConfigErrorKind::Syntax(without_values(error.message(), text));
+            let quoted = text.split(['"', '\'']).skip(1).step_by(2);
+            let why = ConfigErrorKind::Syntax(without_values(error.message(), quoted));
             ConfigError::new(at, String::new(), why)
         })?;
         let span = parsed.span();
@@ -56,24 +60,34 @@ fn options(text: &str, span: Range<usize>, table: Table<'_>) -> Result<MuxOption
         MuxOptions::deserialize(input)
     };
     read(&table).map_err(|error| {
+        let is_known = |key: &Key<'_>| OPTIONS.split(", ").any(|known| known == key.get_ref());
+        let unknown = table.keys().filter(|key| !is_known(key));
+        if let Some(first) = unknown.min_by_key(|key| key.span().start) {
+            let (at, key) = (line(text, first.span().start), first.get_ref().as_ref());
+            let kind = ConfigErrorKind::UnknownKey(OPTIONS);
+            return ConfigError::new(Some(at), key.to_owned(), kind);
+        }
         let why = error.message();
         let place = culprit(&table, &|table| read(table).is_ok());
         let (key, at) =
             place.map_or((String::new(), None), |(key, offset)| (key, Some(line(text, offset))));
-        let kind = if why.starts_with("unknown field") && !key.contains('.') {
-            ConfigErrorKind::UnknownKey(OPTIONS)
-        } else if key == "mode" {
-            ConfigErrorKind::Refused(without_path(why, &key))
+        let why = if key == "mode" {
+            without_path(why, &key)
         } else {
-            ConfigErrorKind::Refused(without_path(&without_values(why, text), &key))
+            let mut values = Vec::new();
+            table.values().for_each(|value| collect(value.get_ref(), &mut values));
+            without_path(&without_values(why, values.into_iter()), &key)
         };
-        ConfigError::new(at, key, kind)
+        ConfigError::new(at, key, ConfigErrorKind::Refused(why))
     })
 }
 
 /// The one key without which all would be good, as deep as it lies. None where several are wrong
 /// together.
 fn culprit(table: &Table<'_>, is_good: &dyn Fn(&Table<'_>) -> bool) -> Option<(String, usize)> {
+    if table.len() > MANY_KEYS {
+        return None;
+    }
     table.iter().find_map(|(key, value)| {
         let mut rest = table.clone();
         rest.remove(key);
@@ -138,25 +152,43 @@ fn backend(mut fields: Fields<'_, '_>) -> Result<BackendSection, ConfigError> {
     Ok(BackendSection { name, weight, store, url_line })
 }
 
+/// Every text below a value.
+fn collect<'a>(value: &'a DeValue<'_>, texts: &mut Vec<&'a str>) {
+    match value {
+        DeValue::String(text) => texts.push(text),
+        DeValue::Array(values) => values.iter().for_each(|each| collect(each.get_ref(), texts)),
+        DeValue::Table(table) => table.values().for_each(|each| collect(each.get_ref(), texts)),
+        _ => {}
+    }
+}
+
 /// What a parser says, without the texts of the document that it quotes: one may be a secret.
 ///
-/// Parsers quote what they found in double quotes, and what they expect in backquotes.
-fn without_values(message: &str, text: &str) -> String {
-    let one_line = message.lines().next().unwrap_or_default();
+/// Parsers quote what they found in double quotes, with `\` before what could end them, and what
+/// they expect in backquotes.
+fn without_values<'a>(message: &str, values: impl Iterator<Item = &'a str>) -> String {
     let mut shown = String::new();
-    for (at, part) in one_line.split('"').enumerate() {
-        if at % 2 == 0 {
-            shown.push_str(part);
-        } else {
-            shown.push('…');
+    let (mut quoted, mut escaped) = (false, false);
+    for letter in message.chars() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => {
+                quoted = !quoted;
+                if quoted {
+                    shown.push('…');
+                }
+            }
+            _ if quoted => {}
+            _ => shown.push(letter),
         }
     }
-    // And whatever else is a value of the document word for word, quoted or not.
-    let quoted = text.split(['"', '\'']).skip(1).step_by(2).filter(|value| value.len() > 3);
-    for value in quoted {
+    // And whatever else is a value of the document word for word.
+    for value in values.filter(|value| value.len() > 3) {
         if shown.contains(value) && !OPTIONS.contains(value) {
             shown = shown.replace(value, "…");
         }
     }
-    shown.trim_end_matches(['.', ' ']).to_string()
+    let one_line = shown.lines().next().unwrap_or_default();
+    one_line.trim_end_matches(['.', ' ']).to_string()
 }

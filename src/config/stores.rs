@@ -147,11 +147,18 @@ impl S3 {
                 return Err(fields.error(fields.line_of(key), other, ConfigErrorKind::Missing));
             }
         }
+        let at = fields.line_of("endpoint");
+        let endpoint = fields.text("endpoint")?;
+        let names_user = |url: Url| url.password().is_some() || !url.username().is_empty();
+        if endpoint.as_deref().and_then(|text| Url::parse(text).ok()).is_some_and(names_user) {
+            let instead = ConfigErrorKind::Secret("a key that ends in _env");
+            return Err(fields.error(at, "endpoint", instead));
+        }
         Ok(Self {
             bucket,
             prefix,
             region: fields.text("region")?,
-            endpoint: fields.text("endpoint")?,
+            endpoint,
             allow_http: fields.flag("allow_http")?.unwrap_or(false),
             virtual_hosted_style: fields.flag("virtual_hosted_style")?.unwrap_or(false),
             anonymous: fields.flag("anonymous")?.unwrap_or(false),

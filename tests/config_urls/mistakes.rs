@@ -1,5 +1,7 @@
 //! Mistakes in a document, each told by its line and its key.
 
+use std::time::{Duration, Instant};
+
 use storage_mux::config::MuxConfig;
 
 #[track_caller]
@@ -116,4 +118,24 @@ fn half_a_pair_of_keys_is_refused() {
     assert_eq!(error, "line 5, backend `b`, `access_key_id_env`: is missing; add it");
     let error = backend("url = \"s3://b\"\nsession_token_env = \"T\"");
     assert_eq!(error, "line 5, backend `b`, `access_key_id_env`: is missing; add it");
+}
+
+/// Spec: MX-6
+#[test]
+fn of_several_unknown_options_the_first_is_told_by_line_and_key() {
+    let error = refused("zone = 1\narea = 2\nmode = \"magic\"\n");
+    assert!(error.starts_with("line 1, `zone`: no such key is known"), "{error}");
+}
+
+/// The search for the one that is to blame must not try each of them.
+#[test]
+fn a_document_with_thousands_of_mistakes_is_refused_at_once() {
+    let many =
+        |head: &str| (0..20_000).fold(head.to_owned(), |text, n| text + &format!("k{n} = 1\n"));
+    for head in ["", "[retry]\n", "[retry.backoff]\nstrategy = \"linear\"\n", "[mode]\n"] {
+        let text = many(head);
+        let begun = Instant::now();
+        MuxConfig::parse(&text).expect_err("mistakes");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{head:?}: {:?}", begun.elapsed());
+    }
 }

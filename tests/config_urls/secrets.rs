@@ -131,3 +131,29 @@ fn debug_output_of_configuration_and_mux_shows_no_secret() {
     shown.push_str(&format!("{:?}", builder.build().expect("built")));
     assert!(!shown.contains(SECRET), "{shown}");
 }
+
+#[test]
+fn no_mistake_shows_a_value_however_it_is_quoted() {
+    for text in [
+        format!("backend_timeout_ms = 'a\"{SECRET}'\n"),
+        format!("backend_timeout_ms = \"a\\\"{SECRET}\\\"\"\n"),
+        format!("# don't\n[retry]\njitter = \"{SECRET}\"\n"),
+        format!("[retry]\njitter = \"\\u0068{}\"\n", &SECRET[1..]),
+        format!("[retry]\njitter = \"{SECRET}\\nmore\"\n"),
+        format!("[retry]\njitter = \"\"\"{SECRET}\"\"\"\n"),
+    ] {
+        let error = MuxConfig::parse(&text).expect_err("a mistake");
+        assert!(!format!("{error} {error:?}").contains(SECRET), "{text}: {error:?}");
+    }
+}
+
+#[test]
+fn a_secret_in_an_endpoint_is_refused_and_not_shown() {
+    for endpoint in [format!("http://id:{SECRET}@h:9000"), format!("https://{SECRET}@h")] {
+        let text = backend("s3://bucket", &format!("endpoint = \"{endpoint}\""));
+        let error = MuxConfig::parse(&text).expect_err("a secret");
+        assert!(matches!(error.kind, ConfigErrorKind::Secret(_)), "{error:?}");
+        assert_eq!((error.line, error.key.as_str()), (Some(4), "endpoint"));
+        assert!(!format!("{error} {error:?}").contains(SECRET), "{error:?}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Operations take turns, and one that gives up passes its turn on.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -32,6 +33,25 @@ fn operations_at_once_take_turns_and_all_happen() {
         assert_eq!(run(&clock, storage.get(key, &cx)).unwrap().unwrap(), key.as_bytes());
     }
     assert_eq!(run(&clock, storage.get("whole", &cx)).unwrap().unwrap(), &[0, 1, 2, 3][..]);
+}
+
+#[test]
+fn who_asks_again_at_once_waits_behind_who_waited_already() {
+    let (storage, cx) = (slow(), OpContext::new());
+    let mut waker = Context::from_waker(Waker::noop());
+    let done = Cell::new(0);
+    let mut busy = pin!(async {
+        loop {
+            storage.set("busy", "b".into(), &cx).await.unwrap();
+            done.set(done.get() + 1);
+        }
+    });
+    let mut patient = pin!(storage.set("patient", "p".into(), &cx));
+    assert!(busy.as_mut().poll(&mut waker).is_pending());
+    while patient.as_mut().poll(&mut waker).is_pending() {
+        assert!(busy.as_mut().poll(&mut waker).is_pending());
+        assert!(done.get() <= 1, "the turn after the first belongs to who waited");
+    }
 }
 
 /// Spec: AB-5

@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::response::Response;
 use serde_json::Value;
 use storage_mux::retry::RetryOptions;
 use storage_mux::runtime::tokio::TokioClock;
@@ -74,15 +75,25 @@ impl World {
         headers: &[(&str, &str)],
         body: impl Into<Body>,
     ) -> Answer {
+        let (parts, body) = self.begin(method, path, headers, body).await.into_parts();
+        let body = to_bytes(body, usize::MAX).await.expect("a whole body");
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+
+    /// The answer before its body is read.
+    pub(crate) async fn begin(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Response {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(body.into()).expect("a request");
-        let response = self.router.clone().oneshot(request).await.expect("an answer");
-        let (parts, body) = response.into_parts();
-        let body = to_bytes(body, usize::MAX).await.expect("a whole body");
-        Answer { status: parts.status, headers: parts.headers, body }
+        self.router.clone().oneshot(request).await.expect("an answer")
     }
 
     pub(crate) async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {

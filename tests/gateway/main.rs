@@ -6,7 +6,11 @@ mod arguments;
 mod service;
 
 mod access;
+mod changes;
 mod client;
 mod figures;
+#[path = "../mux_object_store/meddler.rs"]
+#[expect(dead_code, reason = "its other users ask more of it")]
+mod meddler;
 mod objects;
 mod uploads;

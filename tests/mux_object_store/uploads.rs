@@ -1,15 +1,18 @@
 //! Uploads in parts: order, back-pressure, and ends of every kind.
 
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt, UploadPart};
-use storage_mux::StorageError;
+use storage_mux::backend::MuxObjectStore;
 use storage_mux::sim::{Fault, StreamFault, run};
+use storage_mux::{SharedStorage, StorageError};
 
+use crate::eager::Eager;
 use crate::support::{drive, faulty};
 
 fn poll(part: &mut UploadPart) -> Poll<object_store::Result<()>> {
@@ -195,4 +198,20 @@ fn an_upload_that_cannot_be_opened_says_why() {
     storage.push(Fault::Fail(StorageError::http(401)));
     let error = drive(store.put_multipart(&path())).unwrap_err();
     assert!(matches!(error, Error::Unauthenticated { .. }), "{error}");
+}
+
+/// A part that looks while another has the stream sees it taken; the wake that it came for must
+/// reach it once the stream is back.
+#[test]
+fn a_wake_that_finds_the_stream_taken_is_given_again() {
+    let storage = Eager::default();
+    let store = MuxObjectStore::new(SharedStorage::new(storage.clone()));
+    let mut upload = drive(store.put_multipart(&path())).unwrap();
+    let mut first = upload.put_part("a".into());
+    *storage.other.lock().unwrap() = Some(upload.put_part("b".into()));
+    assert!(matches!(poll(&mut first), Poll::Ready(Ok(()))));
+    assert!(storage.woken.0.load(Ordering::Relaxed), "nobody else is there to go on");
+    let second = storage.other.lock().unwrap().take().unwrap();
+    drive(second).unwrap();
+    drive(upload.complete()).unwrap();
 }

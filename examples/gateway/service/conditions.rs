@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
-use axum::http::header::{IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
+use axum::http::HeaderName;
+use axum::http::header::{
+    CONTENT_RANGE, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use storage_mux::{Metadata, Version};
 
@@ -37,13 +40,29 @@ pub(super) fn modified(metadata: &Metadata) -> Option<HeaderValue> {
 /// Whether a reader's conditions let it have the value: 304 where it has it already.
 pub(super) fn for_read(headers: &HeaderMap, metadata: &Metadata) -> Result<(), StatusCode> {
     let tag = tag(metadata.version.as_ref());
-    if headers.contains_key(IF_MATCH) && !names(headers, IF_MATCH.as_str(), tag.as_ref(), false) {
+    // A tag tells more than a time, which counts only where there is no tag.
+    let fits = if headers.contains_key(IF_MATCH) {
+        names(headers, IF_MATCH.as_str(), tag.as_ref(), false)
+    } else {
+        is_unchanged_since(headers, IF_UNMODIFIED_SINCE, metadata).unwrap_or(true)
+    };
+    if !fits {
         return Err(StatusCode::PRECONDITION_FAILED);
     }
-    if names(headers, IF_NONE_MATCH.as_str(), tag.as_ref(), true) {
-        return Err(StatusCode::NOT_MODIFIED);
-    }
-    Ok(())
+    let is_known = if headers.contains_key(IF_NONE_MATCH) {
+        names(headers, IF_NONE_MATCH.as_str(), tag.as_ref(), true)
+    } else {
+        is_unchanged_since(headers, IF_MODIFIED_SINCE, metadata).unwrap_or(false)
+    };
+    if is_known { Err(StatusCode::NOT_MODIFIED) } else { Ok(()) }
+}
+
+/// Whether the last change is no later than the second in a header; `None` where one of the two
+/// times is not there or no time.
+fn is_unchanged_since(headers: &HeaderMap, header: HeaderName, known: &Metadata) -> Option<bool> {
+    let since = httpdate::parse_http_date(headers.get(header)?.to_str().ok()?).ok()?;
+    let since = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Some(Duration::from_millis(known.modified_unix_ms?).as_secs() <= since.as_secs())
 }
 
 /// What a writer asks of the value that is there.
@@ -59,6 +78,13 @@ pub(super) enum Wanted {
 pub(super) fn for_write(headers: &HeaderMap) -> Result<Option<Wanted>, Failure> {
     let (matches, none) = (headers.get(IF_MATCH), headers.get(IF_NONE_MATCH));
     let refused = |why: &str| Err(Failure::new(StatusCode::BAD_REQUEST, why));
+    // What is not looked at must not be passed over: a write would be lost, or replace the whole.
+    if headers.contains_key(IF_UNMODIFIED_SINCE) {
+        return refused("a write takes no If-Unmodified-Since; give the tag in If-Match");
+    }
+    if headers.contains_key(CONTENT_RANGE) {
+        return refused("a write is of the whole value and takes no Content-Range");
+    }
     match (matches.map(HeaderValue::as_bytes), none.map(HeaderValue::as_bytes)) {
         (None, None) => Ok(None),
         (None, Some(b"*")) => Ok(Some(Wanted::Absent)),

@@ -1,6 +1,6 @@
 //! One operation at a time, on one thread.
 
-use core::cell::{RefCell, RefMut};
+use core::cell::{Cell, RefCell, RefMut};
 use core::ops::{Deref, DerefMut};
 
 use event_listener::Event;
@@ -11,22 +11,51 @@ use event_listener::Event;
 pub(super) struct Turns<T> {
     value: RefCell<T>,
     freed: Event,
+    waiting: Cell<usize>,
 }
 
 impl<T> Turns<T> {
     pub(super) const fn new(value: T) -> Self {
-        Self { value: RefCell::new(value), freed: Event::new() }
+        Self { value: RefCell::new(value), freed: Event::new(), waiting: Cell::new(0) }
     }
 
-    /// Waits for the value.
+    /// Waits for the value, behind all who wait already: else one that asks again as soon as it is
+    /// done would keep the others from it for ever.
     pub(super) async fn take(&self) -> Turn<'_, T> {
-        loop {
-            // Between the look and the listener nothing else can run: there is one thread.
-            if let Ok(value) = self.value.try_borrow_mut() {
-                return Turn { value, _freed: Freed(&self.freed) };
-            }
-            self.freed.listen().await;
+        // Between the look and the listener nothing else can run: there is one thread.
+        if self.waiting.get() == 0
+            && let Some(turn) = self.free()
+        {
+            return turn;
         }
+        let _waiting = Waiting::new(&self.waiting);
+        loop {
+            self.freed.listen().await;
+            if let Some(turn) = self.free() {
+                return turn;
+            }
+        }
+    }
+
+    fn free(&self) -> Option<Turn<'_, T>> {
+        let value = self.value.try_borrow_mut().ok()?;
+        Some(Turn { value, _freed: Freed(&self.freed) })
+    }
+}
+
+/// One who waits, counted until it has its turn or gives up.
+struct Waiting<'a>(&'a Cell<usize>);
+
+impl<'a> Waiting<'a> {
+    fn new(waiting: &'a Cell<usize>) -> Self {
+        waiting.set(waiting.get().saturating_add(1));
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
     }
 }
 

@@ -157,9 +157,12 @@ impl Queue {
 
 impl State {
     fn take(&mut self) -> Option<BoxWriter> {
-        self.moved = false;
         match core::mem::replace(&mut self.writer, Slot::Taken) {
-            Slot::Free(writer) => Some(writer),
+            Slot::Free(writer) => {
+                self.moved = false;
+                Some(writer)
+            }
+            // What moved is for the one who has the stream to tell.
             other => {
                 self.writer = other;
                 None
