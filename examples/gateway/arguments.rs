@@ -34,15 +34,16 @@ impl Arguments {
                 || arguments.next().ok_or_else(|| format!("{argument} wants a value; {USAGE}"));
             match argument.as_str() {
                 "--listen" => {
-                    listen = value()?
-                        .parse()
-                        .map_err(|_| "--listen wants an address and a port".to_owned())?;
+                    listen = value()?.parse().map_err(|_| {
+                        "--listen wants an IP address and a port, such as 127.0.0.1:8080".to_owned()
+                    })?;
                 }
                 "--max-body-bytes" => {
                     max_body_bytes = value()?
                         .parse()
                         .map_err(|_| "--max-body-bytes wants a whole number".to_owned())?;
                 }
+                "--help" | "-h" => return Err(USAGE.to_owned()),
                 option if option.starts_with('-') => {
                     return Err(format!("{option} is unknown; {USAGE}"));
                 }

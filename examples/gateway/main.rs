@@ -67,7 +67,9 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
 
     let limits = Limits { body_bytes: arguments.max_body_bytes, ..Limits::default() };
     let router = service::router(Gateway::new(mux.clone(), limits, arguments.token));
-    let listener = TcpListener::bind(arguments.listen).await?;
+    let address = arguments.listen;
+    let listener =
+        TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
     say!("listening on http://{}", listener.local_addr()?);
 
     let (begin, begun) = tokio::sync::oneshot::channel();

@@ -140,9 +140,12 @@ impl MuxConfig {
         clock: C,
         rng: R,
     ) -> Result<MuxBuilder<SharedStorage, C, R>, ConfigError> {
+        // Before the generator goes into the mux: memory counts its versions from these.
+        let draws: Vec<u64> = self.backends.iter().map(|_| rng.next_u64()).collect();
         let mut builder = StorageMux::builder(clock, rng).options(self.options.clone());
-        for section in &self.backends {
-            let backend = Backend::new(section.name.as_str(), stores::open(section, &variable)?);
+        for (section, draw) in self.backends.iter().zip(draws) {
+            let store = stores::open(section, &variable, draw)?;
+            let backend = Backend::new(section.name.as_str(), store);
             builder = builder.backend(match section.weight {
                 Some(weight) => backend.with_weight(weight),
                 None => backend,

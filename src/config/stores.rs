@@ -270,9 +270,12 @@ impl WebDav {
 pub(super) fn open(
     section: &BackendSection,
     variable: &dyn Fn(&str) -> Option<String>,
+    draw: u64,
 ) -> Result<SharedStorage, ConfigError> {
     let opened = match &section.store {
-        StoreSpec::Memory => Ok(Ok(SharedStorage::new(MemoryStorage::new()))),
+        StoreSpec::Memory => {
+            Ok(Ok(SharedStorage::new(MemoryStorage::new().with_versions_after(draw))))
+        }
         StoreSpec::File { root } => Ok(folder(root)),
         StoreSpec::S3(s3) => s3.open(variable),
         StoreSpec::Redis(redis) => redis.open(variable),

@@ -69,6 +69,15 @@ impl MemoryStorage {
         Self::default()
     }
 
+    /// The same with versions that count on from `count`, for whoever hands them out of the
+    /// process: a count that begins at a number drawn at random does not repeat the versions of
+    /// the process before, whose values are gone.
+    #[must_use]
+    pub fn with_versions_after(self, count: u64) -> Self {
+        self.table.with(|table| table.count_from(count));
+        self
+    }
+
     /// How many keys have a value.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -46,6 +46,10 @@ impl Held {
 }
 
 impl Table {
+    pub(super) const fn count_from(&mut self, count: u64) {
+        self.writes = count;
+    }
+
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }

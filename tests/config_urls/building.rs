@@ -142,3 +142,18 @@ fn a_folder_that_is_not_there_is_refused_when_the_mux_is_built() {
         "line 3, backend `disk`, `url`: the folder is not there or cannot be read; create it"
     );
 }
+
+/// Clients keep versions for longer than a process lives, and memory does not keep its values.
+#[test]
+fn memory_of_another_process_does_not_repeat_versions() {
+    let version = |seed| {
+        let text = "[[backend]]\nname = \"m\"\nurl = \"memory://\"";
+        let clock = FakeClock::new();
+        let config = MuxConfig::parse(text).expect("a good document");
+        let builder = config.builder(clock.clone(), SeededRng::new(seed)).expect("memory");
+        let mux = builder.build().expect("built");
+        run(&clock, mux.set("k", "v")).expect("ends").expect("stored").version
+    };
+    assert!(version(1).is_some());
+    assert_ne!(version(1), version(2));
+}

@@ -148,3 +148,18 @@ async fn a_listing_is_paged_and_its_limits_are_told() {
         assert!(answer.json()["message"].is_string(), "{bad}");
     }
 }
+
+/// The peers of a mirror count versions each for itself, so a tag would hold for one of them.
+#[tokio::test]
+async fn a_mirror_sends_no_tags_and_no_condition_holds_by_chance() {
+    let world = World::with(MuxMode::Mirror, Limits::default(), None);
+    world.mux.set("k", VALUE).await.expect("stored");
+    for _ in 0..8 {
+        let plain = world.get("/objects/k", &[]).await;
+        assert_eq!((plain.status, plain.header("etag")), (StatusCode::OK, None));
+        let known = world.get("/objects/k", &[("if-none-match", "\"1\"")]).await;
+        assert_eq!(known.status, StatusCode::OK);
+        let asked = world.get("/objects/k", &[("if-match", "\"1\"")]).await;
+        assert_eq!(asked.status, StatusCode::PRECONDITION_FAILED);
+    }
+}

@@ -13,7 +13,7 @@ use storage_mux::{BackendStats, BackendStatus, MuxStats};
 
 use super::Gateway;
 
-/// `GET /health`: 200 while any backend is up, else 503. It asks no backend.
+/// `GET /health`: 200 while any backend is up, else 503. It asks no backend, and no token.
 pub(super) async fn health(State(gateway): State<Gateway>) -> Response {
     let stats = gateway.mux().stats();
     let up = stats.backends.iter().any(|backend| backend.status == BackendStatus::Up);
@@ -53,7 +53,12 @@ const FIGURES: [(&str, &str, &str, Figure); 9] = [
     ("misses_total", "counter", "Attempts that found no key.", |b| count(b.misses)),
     ("errors_total", "counter", "Attempts that failed.", |b| count(b.errors)),
     ("timeouts_total", "counter", "Attempts that timed out.", |b| count(b.timeouts)),
-    ("cancelled_total", "counter", "Attempts given up by the caller.", |b| count(b.cancelled)),
+    (
+        "cancelled_total",
+        "counter",
+        "Attempts given up, by the caller or for a peer that answered first.",
+        |b| count(b.cancelled),
+    ),
     ("in_flight", "gauge", "Calls under way.", |b| count(b.in_flight)),
     ("latency_p50_seconds", "gauge", "Median latency.", |b| seconds(b.p50_latency)),
     ("latency_p99_seconds", "gauge", "99th percentile of latency.", |b| seconds(b.p99_latency)),

@@ -47,7 +47,7 @@ pub(super) async fn list(
             json!({
                 "key": entry.key,
                 "size": entry.metadata.size,
-                "version": entry.metadata.version.as_ref().map(|version| version.as_str()),
+                "version": entry.metadata.version.as_ref().map(|version| version.as_str().trim_matches('"')),
                 "modified_unix_ms": entry.metadata.modified_unix_ms,
             })
         })

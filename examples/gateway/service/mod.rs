@@ -14,7 +14,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use storage_mux::runtime::tokio::TokioClock;
-use storage_mux::{SeededRng, SharedStorage, StorageMux};
+use storage_mux::{Metadata, MuxMode, SeededRng, SharedStorage, StorageError, StorageMux};
 
 use bearer::Bearer;
 
@@ -44,6 +44,8 @@ pub(crate) struct Gateway(Arc<Shared>);
 
 struct Shared {
     mux: Mux,
+    /// Whether one version of a value is the same to all who serve it.
+    has_tags: bool,
     limits: Limits,
     bearer: Option<Bearer>,
 }
@@ -51,7 +53,10 @@ struct Shared {
 impl Gateway {
     /// A gateway to `mux`. With a token, every route but `/health` asks for it.
     pub(crate) fn new(mux: Mux, limits: Limits, token: Option<String>) -> Self {
-        Self(Arc::new(Shared { mux, limits, bearer: token.map(|token| Bearer::new(&token)) }))
+        // The peers of a mirror count their versions each for itself, and any may answer.
+        let has_tags = mux.stats().mode != MuxMode::Mirror;
+        let bearer = token.map(|token| Bearer::new(&token));
+        Self(Arc::new(Shared { mux, has_tags, limits, bearer }))
     }
 
     fn mux(&self) -> &Mux {
@@ -60,6 +65,15 @@ impl Gateway {
 
     fn limits(&self) -> Limits {
         self.0.limits
+    }
+
+    /// The metadata of a key, its version only where it means something to clients.
+    async fn stat(&self, key: &str) -> Result<Metadata, StorageError> {
+        let mut metadata = self.mux().stat(key).await?;
+        if !self.0.has_tags {
+            metadata.version = None;
+        }
+        Ok(metadata)
     }
 }
 

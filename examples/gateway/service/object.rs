@@ -32,7 +32,7 @@ pub(super) async fn read(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     super::upload::check_key(&gateway, &key)?;
-    let metadata = gateway.mux().stat(&key).await?;
+    let metadata = gateway.stat(&key).await?;
     let mut response = match for_read(&headers, &metadata) {
         Ok(()) => answer(&gateway, &key, &metadata, &method, &headers).await?,
         Err(status) => status.into_response(),
