@@ -7,6 +7,8 @@
 //!   word and takes no lock.
 
 mod cooldown;
+#[cfg(all(test, loom))]
+mod models;
 mod probe;
 mod transition;
 

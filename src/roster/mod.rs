@@ -8,6 +8,8 @@ mod change;
 mod drain;
 mod health_check;
 mod member;
+#[cfg(all(test, loom))]
+mod models;
 mod snapshot;
 
 pub use change::MAX_DEPTH;

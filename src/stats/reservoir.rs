@@ -106,6 +106,8 @@ fn decode(sample: u32) -> Duration {
     }
 }
 
+#[cfg(all(test, loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;

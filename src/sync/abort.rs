@@ -218,6 +218,8 @@ impl Future for Aborted {
     }
 }
 
+#[cfg(all(test, loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,15 @@ pub struct SeededRng(AtomicU64);
 impl SeededRng {
     /// A generator whose sequence is fixed by `seed`.
     #[must_use]
+    #[cfg(not(loom))]
     pub const fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed))
+    }
+
+    /// The same under loom, whose atomics begin to exist while a model runs.
+    #[must_use]
+    #[cfg(loom)]
+    pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
 }
@@ -43,7 +51,14 @@ pub struct RandCoreRng<T>(Lock<T>);
 
 impl<T: rand_core::Rng> RandCoreRng<T> {
     /// Wraps a generator.
+    #[cfg(not(loom))]
     pub const fn new(generator: T) -> Self {
+        Self(Lock::new(generator))
+    }
+
+    /// The same under loom, whose locks begin to exist while a model runs.
+    #[cfg(loom)]
+    pub fn new(generator: T) -> Self {
         Self(Lock::new(generator))
     }
 }
