@@ -18,5 +18,8 @@ const LEAD: Duration = Duration::from_secs(3_600);
 /// clock that is read through this.
 pub(super) fn since_epoch(moment: time::Instant) -> Instant {
     let epoch = *EPOCH.get_or_init(time::Instant::now);
-    Instant::from_epoch((moment + LEAD).saturating_duration_since(epoch))
+    match moment.checked_duration_since(epoch) {
+        Some(after) => Instant::from_epoch(after) + LEAD,
+        None => Instant::from_epoch(LEAD.saturating_sub(epoch.saturating_duration_since(moment))),
+    }
 }
