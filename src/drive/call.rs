@@ -8,7 +8,7 @@ use crate::mode::{Plan, plan};
 use crate::port::{Clock, LocalStorage, OpContext};
 use crate::rng::Rng;
 use crate::roster::{MAX_DEPTH, Roster};
-use crate::sync::{AbortSignal, Arc, Ordering};
+use crate::sync::{AbortSignal, Loaded, Ordering};
 use crate::time::Instant;
 
 /// A call under way: what it started with, and what all its attempts share.
@@ -19,7 +19,7 @@ pub(crate) struct Call<'a, S, C, R> {
     pub(super) signal: AbortSignal,
     pub(super) span: CallSpan,
     /// The members that the call set out with. It keeps them whatever changes meanwhile.
-    pub(super) roster: Arc<Roster<S>>,
+    pub(super) roster: Loaded<Roster<S>>,
     pub(super) started: Instant,
 }
 

@@ -10,7 +10,7 @@ use crate::mux_mode::MuxMode;
 use crate::name::BackendName;
 use crate::port::LocalStorage;
 use crate::rng::mix;
-use crate::sync::{Arc, AtomicU64, Lock, Ordering, Snapshot};
+use crate::sync::{Arc, AtomicU64, Loaded, Lock, Ordering, Snapshot};
 
 /// How many muxes may be nested in one another.
 pub const MAX_DEPTH: usize = 8;
@@ -83,7 +83,7 @@ impl<S: LocalStorage> Rosters<S> {
 }
 
 impl<S> Rosters<S> {
-    pub(crate) fn load(&self) -> Arc<Roster<S>> {
+    pub(crate) fn load(&self) -> Loaded<Roster<S>> {
         self.current.load()
     }
 

@@ -19,7 +19,7 @@ pub(crate) use lock::Lock;
 #[cfg(loom)]
 pub(crate) use model::{AtomicBool, AtomicU32, AtomicU64, Lock};
 pub use seeded_rng::{RandCoreRng, SeededRng};
-pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot::{Loaded, Snapshot};
 
 #[cfg(target_has_atomic = "ptr")]
 pub(crate) use alloc::sync::{Arc, Weak};

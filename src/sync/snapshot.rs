@@ -2,6 +2,13 @@
 
 use super::Arc;
 
+/// What a reader took. Up to eight of a thread touch nothing that other threads touch, not even a
+/// count of references; from there on each is counted.
+#[cfg(feature = "std")]
+pub(crate) type Loaded<T> = arc_swap::Guard<Arc<T>>;
+#[cfg(not(feature = "std"))]
+pub(crate) type Loaded<T> = Arc<T>;
+
 /// Readers take the current value; a writer publishes a new one. A reader keeps what it took.
 #[cfg(feature = "std")]
 #[derive(Debug)]
@@ -13,8 +20,8 @@ impl<T> Snapshot<T> {
         Self(arc_swap::ArcSwap::new(value))
     }
 
-    pub(crate) fn load(&self) -> Arc<T> {
-        self.0.load_full()
+    pub(crate) fn load(&self) -> Loaded<T> {
+        self.0.load()
     }
 
     pub(crate) fn store(&self, value: Arc<T>) {
@@ -33,7 +40,7 @@ impl<T> Snapshot<T> {
         Self(super::Lock::new(value))
     }
 
-    pub(crate) fn load(&self) -> Arc<T> {
+    pub(crate) fn load(&self) -> Loaded<T> {
         self.0.with(|current| current.clone())
     }
 
