@@ -1,6 +1,8 @@
 //! One backend is asked to serve a call: with its own signal, its retries in place and its
 //! timeout. Whatever becomes of it, it is accounted for once.
 
+use alloc::boxed::Box;
+use core::pin::pin;
 use core::time::Duration;
 
 use super::observe::{attempt_span, end_attempt_span};
@@ -10,7 +12,7 @@ use crate::health::Stamp;
 use crate::mux_mode::MuxMode;
 use crate::name::BackendName;
 use crate::port::{Clock, LocalStorage, OpContext, SpanHandle};
-use crate::retry::{Bounded, RetryError, Tries, bounded};
+use crate::retry::{Bounded, Next, Tries, bounded};
 use crate::rng::Rng;
 use crate::roster::Member;
 use crate::stats::Outcome;
@@ -119,8 +121,9 @@ impl<S: LocalStorage, C: Clock, R: Rng> Drop for KeptAttempt<S, C, R> {
 /// A backend has answered. The attempt is still open: a stream goes on with it.
 pub(super) struct Served<'a, S: LocalStorage, C: Clock, R: Rng, T> {
     pub(super) answer: T,
-    /// The context of the try that succeeded. Its signal aborts when this is dropped.
-    pub(super) cx: OpContext,
+    /// The context of the try that succeeded, where a stream goes on with it. Its signal aborts
+    /// when this is dropped.
+    cx: Option<Box<OpContext>>,
     attempt: Attempt<'a, S, C, R>,
 }
 
@@ -133,6 +136,7 @@ impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
     }
 
     /// Closes the attempt as a success and gives the answer.
+    #[inline]
     pub(super) fn finish(mut self) -> T {
         let Attempt { engine, member, record } = &mut self.attempt;
         record.close(engine, member, Outcome::Ok, None, engine.clock.now());
@@ -145,7 +149,7 @@ impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
     pub(super) fn keep(
         mut self,
         shared: &Arc<Engine<S, C, R>>,
-    ) -> (T, OpContext, KeptAttempt<S, C, R>) {
+    ) -> (T, Option<Box<OpContext>>, KeptAttempt<S, C, R>) {
         let Attempt { engine, member, record } = &mut self.attempt;
         let now = engine.clock.now();
         record.latency.get_or_insert(now - record.started);
@@ -192,6 +196,7 @@ struct Tried {
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
     /// Routes a call to a backend. `None` where it takes no new calls, or where another call
     /// turned out to be probing it; then nothing is held.
+    #[inline(always)]
     pub(super) fn open(
         call: &'a Call<'a, S, C, R>,
         member: &'a Arc<Member<S>>,
@@ -199,27 +204,9 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         probing: bool,
         now: Instant,
     ) -> Option<Self> {
-        if !member.enter() {
-            return None;
-        }
-        let mut probing = probing;
-        if probing && !member.health.begin_probe(now) {
-            probing = false;
-            // Whoever has the slot may have found it well by now, and not yet have let go.
-            if !member.health.stamp().is_up() {
-                member.leave();
-                return None;
-            }
-        }
-        let record = Record {
-            index,
-            started: now,
-            seen: member.health.stamp(),
-            latency: None,
-            probing,
-            open: true,
-            span: None,
-        };
+        let (probing, seen) = admit(member, probing, now)?;
+        let record =
+            Record { index, started: now, seen, latency: None, probing, open: true, span: None };
         let mut attempt = Self { engine: call.engine, member, record };
         attempt.record.span = attempt_span(
             &call.engine.watchers,
@@ -231,12 +218,19 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         Some(attempt)
     }
 
-    /// Asks the backend, in place again where that may help.
-    pub(super) async fn run<Q: Request<S>>(
-        mut self,
-        call: &'a Call<'a, S, C, R>,
+    /// Asks the backend, in place again where that may help. An attempt that gave an answer is
+    /// still open, one that did not is closed. The context of a try goes on in `kept` where a stream
+    /// goes on with it, and where the answer may not be the last word of a call that is `shared` by
+    /// several attempts.
+    ///
+    /// The answer goes through few hands on its way, as does the attempt: moving them is most of
+    /// what a call on a ready backend could cost.
+    pub(super) async fn ask<Q: Request<S>>(
+        &mut self,
+        call: &Call<'a, S, C, R>,
         request: &Q,
-    ) -> Result<Served<'a, S, C, R, Q::Answer>, Failure> {
+        (kept, shared): (&mut Option<Box<OpContext>>, bool),
+    ) -> Result<Q::Answer, Failure> {
         let engine = self.engine;
         let tries = Tries {
             options: &engine.settings.retry,
@@ -246,22 +240,51 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
             deadline: call.cx.deadline(),
             meter: engine.watchers.meter.as_deref(),
         };
-        let (this, member) = (&self, self.member);
-        let result = tries
-            .run(
-                |number| this.one_try(call, request, number),
-                |tried: &Tried, _| may_try_again(tried) && !member.is_draining(),
-            )
-            .await;
-        let tried = match result {
-            Ok(((answer, cx), _)) => return Ok(Served { answer, cx, attempt: self }),
-            Err(RetryError::Exhausted { last, .. } | RetryError::Failed(last)) => last,
-            // The other kinds are a breaker's and an option's; what is left is the caller's abort.
-            Err(_) => Tried { outcome: Outcome::Abort, error: StorageError::aborted() },
+        let mut series = tries.begin();
+        let tried = loop {
+            if series.is_given_up() {
+                break Tried { outcome: Outcome::Abort, error: StorageError::aborted() };
+            }
+            let tried =
+                match self.one_try(call, request, series.number(), (&mut *kept, shared)).await {
+                    Ok(answer) => {
+                        series.on_success();
+                        return Ok(answer);
+                    }
+                    Err(tried) => tried,
+                };
+            let worth_it = || may_try_again(&tried) && !self.member.is_draining();
+            match series.on_failure(worth_it) {
+                Next::Stop => break tried,
+                Next::Aborted => {
+                    break Tried { outcome: Outcome::Abort, error: StorageError::aborted() };
+                }
+                Next::Wait(delay) => {
+                    drop(tried);
+                    series.wait(delay).await;
+                }
+            }
         };
         let now = engine.clock.now();
         self.record.close(engine, self.member, tried.outcome, Some(&tried.error), now);
         Err(Failure { index: self.record.index, outcome: tried.outcome, error: tried.error, now })
+    }
+
+    /// The same for an attempt that nobody else holds.
+    pub(super) async fn run<Q: Request<S>>(
+        mut self,
+        call: &'a Call<'a, S, C, R>,
+        request: &Q,
+    ) -> Result<Served<'a, S, C, R, Q::Answer>, Failure> {
+        let mut kept = None;
+        let answer = self.ask(call, request, (&mut kept, true)).await?;
+        Ok(self.served(answer, kept))
+    }
+
+    /// The backend has answered.
+    #[inline]
+    pub(super) fn served<T>(self, answer: T, cx: Option<Box<OpContext>>) -> Served<'a, S, C, R, T> {
+        Served { answer, cx, attempt: self }
     }
 
     async fn one_try<Q: Request<S>>(
@@ -269,7 +292,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         call: &Call<'a, S, C, R>,
         request: &Q,
         number: u32,
-    ) -> Result<(Q::Answer, OpContext), Tried> {
+        (kept, shared): (&mut Option<Box<OpContext>>, bool),
+    ) -> Result<Q::Answer, Tried> {
         let engine = self.engine;
         if number > 1 && self.member.is_draining() {
             let error = MuxError::new(MuxCode::BackendDraining).with_backend(&self.member.name);
@@ -288,15 +312,18 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         }
         let parent = self.record.span.as_ref().or(call.span.handle()).or(call.cx.parent());
         let cx = call.cx.child(parent.cloned());
-        let asked = bounded(
-            &engine.clock,
-            Some(limit),
-            &call.signal,
-            request.send(&self.member.storage, &cx),
-        )
-        .await;
+        let asked = {
+            // Pinned where it is made, and not moved once more.
+            let answer = pin!(request.send(&self.member.storage, &cx));
+            bounded(&engine.clock, Some(limit), &call.signal, answer).await
+        };
         match asked {
-            Bounded::Done(Ok(answer)) => Ok((answer, cx)),
+            Bounded::Done(Ok(answer)) => {
+                if Q::OPENS_STREAM || (shared && !Q::is_conclusive(&answer)) {
+                    *kept = Some(Box::new(cx));
+                }
+                Ok(answer)
+            }
             Bounded::Done(Err(error)) => Err(Tried { outcome: outcome_of(&error), error }),
             Bounded::Aborted => {
                 Err(Tried { outcome: Outcome::Abort, error: StorageError::aborted() })
@@ -315,6 +342,24 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         let error = StorageError::aborted().with_detail("the deadline of the call has passed");
         Tried { outcome: Outcome::Abort, error }
     }
+}
+
+/// Counts a call in, and takes the probe slot where it is a probe: whether it is one, and what it has
+/// seen of the health.
+fn admit<S>(member: &Member<S>, probing: bool, now: Instant) -> Option<(bool, Stamp)> {
+    if !member.enter() {
+        return None;
+    }
+    let mut probing = probing;
+    if probing && !member.health.begin_probe(now) {
+        probing = false;
+        // Whoever has the slot may have found it well by now, and not yet have let go.
+        if !member.health.stamp().is_up() {
+            member.leave();
+            return None;
+        }
+    }
+    Some((probing, member.health.stamp()))
 }
 
 /// The error of a backend that did not answer within `limit`.

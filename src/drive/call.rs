@@ -1,11 +1,12 @@
 //! One call of a mux, from its start to its answer.
 
+use super::attempt::Served;
 use super::observe::CallSpan;
 use super::{Engine, Request};
 use crate::error::{MuxCode, MuxError, StorageError};
 use crate::key::validate_key;
 use crate::mode::{Plan, plan};
-use crate::port::{Clock, LocalStorage, OpContext};
+use crate::port::{Clock, LocalStorage, OpContext, Operation};
 use crate::rng::Rng;
 use crate::roster::{MAX_DEPTH, Roster};
 use crate::sync::{AbortSignal, Loaded, Ordering};
@@ -37,47 +38,81 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         request: &Q,
         cx: &'a OpContext,
     ) -> Result<Self, StorageError> {
-        let settings = &engine.settings;
-        let span = CallSpan::open(&engine.watchers, Q::OPERATION, settings.mode, request.key(), cx);
-        if cx.is_aborted() {
-            return Err(MuxError::new(MuxCode::BackendAborted).with_mode(settings.mode).into());
-        }
-        // What is nested may have grown since it was nested, or lead back to where it came from.
-        if usize::from(cx.level()) >= MAX_DEPTH {
-            let error = MuxError::new(MuxCode::RecursionDepthExceeded);
-            return Err(error.with_mode(settings.mode).into());
-        }
-        let roster = engine.rosters.load();
-        if roster.members().is_empty() {
-            engine.totals.calls.fetch_add(1, Ordering::Relaxed);
-            return Err(engine.all_down(0).into());
-        }
-        // A backend that is a mux may have changed since it joined.
-        let capabilities = if roster.depth() > 0 {
-            roster.capabilities_now(settings.mode)
-        } else {
-            roster.capabilities()
-        };
-        if !capabilities.contains(Q::OPERATION) {
-            return Err(StorageError::unsupported()
-                .with_detail("not every backend of the mux has this operation"));
-        }
-        if let Some(key) = request.key() {
-            validate_key(key, capabilities.max_key_bytes())?;
-        }
-        engine.totals.calls.fetch_add(1, Ordering::Relaxed);
-        let started = engine.clock.now();
-        Ok(Self { engine, cx, signal: cx.signal(), span, roster, started })
+        let (operation, key) = (Q::OPERATION, request.key());
+        let span = CallSpan::open(&engine.watchers, operation, engine.settings.mode, key, cx);
+        let roster = admit(engine, operation, key, cx)?;
+        Ok(Self::under(engine, cx, span, roster))
     }
 
-    /// Carries the request out by the driver that the mode chooses.
+    #[inline]
+    fn under(
+        engine: &'a Engine<S, C, R>,
+        cx: &'a OpContext,
+        span: CallSpan,
+        roster: Loaded<Roster<S>>,
+    ) -> Self {
+        engine.totals.calls.fetch_add(1, Ordering::Relaxed);
+        let started = engine.clock.now();
+        Self { engine, cx, signal: cx.signal(), span, roster, started }
+    }
+
+    /// Starts a call and carries it out by the driver that the mode chooses.
     ///
     /// Dropping the future drops the attempts under way; each frees what it holds.
-    pub(crate) async fn run<Q: Request<S>>(&self, request: &Q) -> Result<Q::Answer, StorageError> {
-        match plan(self.engine.settings.mode, Q::OPERATION) {
-            Plan::InTurn => Ok(self.in_turn(request).await?.finish()),
-            Plan::Race => Ok(self.race(request).await?.finish()),
-            Plan::Settle(quorum) => self.settle(request, quorum).await,
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start) and of the drivers.
+    pub(crate) async fn perform<Q: Request<S>>(
+        engine: &'a Engine<S, C, R>,
+        request: &Q,
+        cx: &'a OpContext,
+    ) -> Result<Q::Answer, StorageError> {
+        let (operation, key) = (Q::OPERATION, request.key());
+        let span = CallSpan::open(&engine.watchers, operation, engine.settings.mode, key, cx);
+        let roster = admit(engine, operation, key, cx)?;
+        let call = Self::under(engine, cx, span, roster);
+        match plan(engine.settings.mode, Q::OPERATION) {
+            Plan::InTurn => call.in_turn(request, Served::finish).await,
+            Plan::Race => Ok(call.race(request).await?.finish()),
+            Plan::Settle(quorum) => call.settle(request, quorum).await,
         }
     }
+}
+
+/// Refuses what no backend should see, and takes the roster.
+fn admit<S: LocalStorage, C: Clock, R: Rng>(
+    engine: &Engine<S, C, R>,
+    operation: Operation,
+    key: Option<&str>,
+    cx: &OpContext,
+) -> Result<Loaded<Roster<S>>, StorageError> {
+    let settings = &engine.settings;
+    if cx.is_aborted() {
+        return Err(MuxError::new(MuxCode::BackendAborted).with_mode(settings.mode).into());
+    }
+    // What is nested may have grown since it was nested, or lead back to where it came from.
+    if usize::from(cx.level()) >= MAX_DEPTH {
+        let error = MuxError::new(MuxCode::RecursionDepthExceeded);
+        return Err(error.with_mode(settings.mode).into());
+    }
+    let roster = engine.rosters.load();
+    if roster.members().is_empty() {
+        engine.totals.calls.fetch_add(1, Ordering::Relaxed);
+        return Err(engine.all_down(0).into());
+    }
+    // A backend that is a mux may have changed since it joined.
+    let capabilities = if roster.depth() > 0 {
+        roster.capabilities_now(settings.mode)
+    } else {
+        roster.capabilities()
+    };
+    if !capabilities.contains(operation) {
+        return Err(StorageError::unsupported()
+            .with_detail("not every backend of the mux has this operation"));
+    }
+    if let Some(key) = key {
+        validate_key(key, capabilities.max_key_bytes())?;
+    }
+    Ok(roster)
 }

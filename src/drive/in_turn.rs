@@ -12,16 +12,17 @@ use crate::sync::Ordering;
 
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// Asks the backends in the order that the mode gives, and moves on after a transient failure.
+    /// What served is ended by `end`, on the spot.
     ///
     /// # Errors
     ///
     /// A semantic error as it is; `BACKEND_ABORTED` where the caller gave up; `ALL_BACKENDS_DOWN`
     /// with the last failure where no backend is left.
-    pub(super) async fn in_turn<Q: Request<S>>(
+    pub(super) async fn in_turn<Q: Request<S>, T>(
         &'a self,
         request: &Q,
-    ) -> Result<Served<'a, S, C, R, Q::Answer>, StorageError> {
-        let mode = self.engine.settings.mode;
+        end: impl FnOnce(Served<'a, S, C, R, Q::Answer>) -> T,
+    ) -> Result<T, StorageError> {
         let mut now = self.started;
         let mut view = self.roster.view(now);
         let mut tried = BackendSet::EMPTY;
@@ -38,12 +39,12 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
                 last: previous,
                 weights: self.roster.weights(),
             };
-            let Some(at) = next(mode, &turn, self.engine) else { break };
+            let Some(at) = next(self.engine.settings.mode, &turn, self.engine) else { break };
             tried.insert(at);
             previous = Some(at);
             let Some(member) = self.roster.member(at) else { continue };
             let probing = view.probe.contains(at);
-            let Some(attempt) = Attempt::open(self, member, attempts, probing, now) else {
+            let Some(mut attempt) = Attempt::open(self, member, attempts, probing, now) else {
                 // Routed to a backend that drains since, or that another call probes: re-select.
                 if last.is_none() && member.is_draining() {
                     let error = MuxError::new(MuxCode::BackendDraining).with_backend(&member.name);
@@ -58,8 +59,9 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
                 self.move_on(from, &member.name, attempts - 1, cause);
             }
             attempts += 1;
-            let failure = match attempt.run(self, request).await {
-                Ok(served) => return Ok(served),
+            let mut kept = None;
+            let failure = match attempt.ask(self, request, (&mut kept, false)).await {
+                Ok(answer) => return Ok(end(attempt.served(answer, kept))),
                 Err(failure) => failure,
             };
             match failure.outcome {

@@ -40,11 +40,12 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         shared: &Arc<Engine<S, C, R>>,
         request: &GetStream<'_>,
     ) -> Result<MuxReader<S, C, R>, StorageError> {
-        let served = match plan(self.engine.settings.mode, Operation::GetStream) {
-            Plan::Race => self.race(request).await?,
-            Plan::InTurn | Plan::Settle(_) => self.in_turn(request).await?,
+        let (open, cx, attempt) = match plan(self.engine.settings.mode, Operation::GetStream) {
+            Plan::Race => self.race(request).await?.keep(shared),
+            Plan::InTurn | Plan::Settle(_) => {
+                self.in_turn(request, |served| served.keep(shared)).await?
+            }
         };
-        let (open, cx, attempt) = served.keep(shared);
         let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
         let span = Some(core::mem::take(&mut self.span));
         // A stream that ended before it began still ends through the stream, where it is booked.

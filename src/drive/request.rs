@@ -20,6 +20,10 @@ pub(crate) trait Request<S: LocalStorage> {
     /// Which operation it is.
     const OPERATION: Operation;
 
+    /// Whether the answer is a stream, which goes on with the context of the try.
+    const OPENS_STREAM: bool =
+        matches!(Self::OPERATION, Operation::GetStream | Operation::SetStream);
+
     /// The key, where the operation has one.
     fn key(&self) -> Option<&str>;
 

@@ -28,7 +28,7 @@ pub(super) struct StreamWatch<S: LocalStorage, C: Clock, R: Rng> {
     signal: AbortSignal,
     deadline: Option<Instant>,
     /// Ends when the stream does, and with it the signal that the backend was given.
-    cx: Option<OpContext>,
+    cx: Option<Box<OpContext>>,
     /// One box for all waits of the stream; empty while the backend is ready.
     timer: Option<Pin<Box<Option<C::Sleep>>>>,
     by_deadline: bool,
@@ -39,11 +39,14 @@ impl<S: LocalStorage, C: Clock, R: Rng> StreamWatch<S, C, R> {
     pub(super) const fn new(
         attempt: KeptAttempt<S, C, R>,
         signal: AbortSignal,
-        cx: OpContext,
+        cx: Option<Box<OpContext>>,
     ) -> Self {
-        let deadline = cx.deadline();
+        let deadline = match &cx {
+            Some(cx) => cx.deadline(),
+            None => None,
+        };
         let (timer, aborted) = (None, None);
-        Self { attempt, signal, deadline, cx: Some(cx), timer, by_deadline: false, aborted }
+        Self { attempt, signal, deadline, cx, timer, by_deadline: false, aborted }
     }
 
     /// The backend that the stream is fixed to.

@@ -60,7 +60,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         let (mut lanes, mut absent) = (Vec::new(), Vec::new());
         let quorum = match plan(self.engine.settings.mode, Operation::SetStream) {
             Plan::InTurn | Plan::Race => {
-                let (writer, cx, attempt) = self.in_turn(request).await?.keep(shared);
+                let (writer, cx, attempt) =
+                    self.in_turn(request, |served| served.keep(shared)).await?;
                 let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
                 lanes.push(WriteLane::new(writer, watch, 0, true));
                 None

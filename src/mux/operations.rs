@@ -203,12 +203,12 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
 
     async fn get(&self, key: &str, cx: &OpContext) -> Result<Bytes, StorageError> {
         let request = Get { key };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn set(&self, key: &str, value: Bytes, cx: &OpContext) -> Result<Written, StorageError> {
         let request = Set { key, value };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn set_partial(
@@ -219,17 +219,17 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
         cx: &OpContext,
     ) -> Result<(), StorageError> {
         let request = SetPartial { key, offset, bytes };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn has(&self, key: &str, cx: &OpContext) -> Result<bool, StorageError> {
         let request = Has { key };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn delete(&self, key: &str, cx: &OpContext) -> Result<(), StorageError> {
         let request = Delete { key };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn list(
@@ -239,12 +239,12 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
         cx: &OpContext,
     ) -> Result<Page, StorageError> {
         let request = List { prefix, page };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn stat(&self, key: &str, cx: &OpContext) -> Result<Metadata, StorageError> {
         let request = Stat { key };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn get_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Reader, StorageError> {
@@ -276,7 +276,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
         cx: &OpContext,
     ) -> Result<Bytes, StorageError> {
         let request = GetRange { key, range };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 
     async fn set_if(
@@ -287,7 +287,7 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
         cx: &OpContext,
     ) -> Result<Written, StorageError> {
         let request = SetIf { key, value, condition };
-        Call::start(&self.engine, &request, cx)?.run(&request).await
+        Call::perform(&self.engine, &request, cx).await
     }
 }
 

@@ -77,6 +77,7 @@ impl OpContext {
     }
 
     /// The signal to watch, or to pass on to work that outlives the operation's future.
+    #[inline]
     pub fn signal(&self) -> AbortSignal {
         match &self.scope {
             Scope::Caller => self.signal.clone(),

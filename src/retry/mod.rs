@@ -47,7 +47,7 @@ pub use breaker::{
 pub use error::{CircuitOpen, InvalidOption, RetryError};
 pub use jitter::Jitter;
 pub use options::{Delays, RetryOptions};
-pub(crate) use run::Tries;
 pub use run::{Attempt, Retried, Retry, retry};
+pub(crate) use run::{Next, Tries};
 pub use timeout::with_timeout;
 pub(crate) use timeout::{Bounded, bounded};

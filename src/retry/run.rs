@@ -4,8 +4,8 @@ use core::future::{Future, pending};
 use core::time::Duration;
 
 use super::error::RetryError;
-use super::options::RetryOptions;
-use super::timeout::{Bounded, NEVER, bounded};
+use super::options::{Delays, RetryOptions};
+use super::timeout::{NEVER, bounded};
 use crate::port::{Attribute, Clock, Meter};
 use crate::rng::Rng;
 use crate::sync::AbortSignal;
@@ -183,7 +183,7 @@ pub(crate) struct Tries<'a, C, R> {
     pub(crate) meter: Option<&'a dyn Meter>,
 }
 
-impl<C: Clock, R: Rng> Tries<'_, C, R> {
+impl<'a, C: Clock, R: Rng> Tries<'a, C, R> {
     /// Calls `operation` with 1, 2, .. until it succeeds; the value and the number of calls.
     pub(crate) async fn run<T, E, Fut>(
         &self,
@@ -193,49 +193,33 @@ impl<C: Clock, R: Rng> Tries<'_, C, R> {
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        let mut delays = self.options.delays();
-        let mut attempt = 1_u32;
+        let mut series = self.begin();
         loop {
-            if self.signal.is_aborted() {
-                return Err(self.aborted());
+            if series.is_given_up() {
+                return Err(RetryError::Aborted);
             }
+            let attempt = series.number();
             let last = match operation(attempt).await {
                 Ok(value) => {
-                    self.count("success");
+                    series.on_success();
                     return Ok((value, attempt));
                 }
                 Err(last) => last,
             };
-            // First of all: what a call returns once its caller has given up is no failure.
-            if self.signal.is_aborted() {
-                return Err(self.aborted());
-            }
-            if attempt >= self.options.max_attempts() || !should_retry(&last, attempt) {
-                self.count("exhausted");
-                return Err(RetryError::Exhausted { attempts: attempt, last });
-            }
-            let delay = delays.next(self.rng);
-            let comes_too_late = |deadline| self.clock.now() + delay >= deadline;
-            if self.deadline.is_some_and(comes_too_late) {
-                self.count("exhausted");
-                return Err(RetryError::Exhausted { attempts: attempt, last });
-            }
-            self.count("failure");
-            drop(last);
-            self.record_delay(delay);
-            if !delay.is_zero() {
-                let wait = bounded(self.clock, Some(delay), self.signal, pending::<()>());
-                if wait.await == Bounded::Aborted {
-                    return Err(self.aborted());
+            match series.on_failure(|| should_retry(&last, attempt)) {
+                Next::Stop => return Err(RetryError::Exhausted { attempts: attempt, last }),
+                Next::Aborted => return Err(RetryError::Aborted),
+                Next::Wait(delay) => {
+                    drop(last);
+                    series.wait(delay).await;
                 }
             }
-            attempt = attempt.saturating_add(1);
         }
     }
 
-    fn aborted<E>(&self) -> RetryError<E> {
-        self.count("aborted");
-        RetryError::Aborted
+    /// The same step by step, for a caller that makes the calls itself.
+    pub(crate) fn begin(&self) -> Series<'_, 'a, C, R> {
+        Series { tries: self, delays: self.options.delays(), number: 1 }
     }
 
     fn count(&self, outcome: &'static str) {
@@ -249,5 +233,76 @@ impl<C: Clock, R: Rng> Tries<'_, C, R> {
             let strategy = Attribute::str("strategy", self.options.backoff().strategy());
             meter.record("retry.attempt.delay_ms", crate::time::millis(delay), &[strategy]);
         }
+    }
+}
+
+/// Calls in a row, as they are decided and counted. The order of a round is
+/// [`is_given_up`](Self::is_given_up), the call, [`on_success`](Self::on_success) or
+/// [`on_failure`](Self::on_failure), and [`wait`](Self::wait) where that says so.
+pub(crate) struct Series<'t, 'a, C, R> {
+    tries: &'t Tries<'a, C, R>,
+    delays: Delays<'a>,
+    number: u32,
+}
+
+/// What follows a call that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing: its error stands.
+    Stop,
+    /// Nothing: the caller has given up, so it is no failure.
+    Aborted,
+    /// Another call, after this time.
+    Wait(Duration),
+}
+
+impl<C: Clock, R: Rng> Series<'_, '_, C, R> {
+    /// The number of the call that is due, from one.
+    pub(crate) const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether the caller has given up, before a call or during the wait for it.
+    pub(crate) fn is_given_up(&self) -> bool {
+        let aborted = self.tries.signal.is_aborted();
+        if aborted {
+            self.tries.count("aborted");
+        }
+        aborted
+    }
+
+    pub(crate) fn on_success(&self) {
+        self.tries.count("success");
+    }
+
+    /// Decides what follows a failure; `should_retry` is asked where another call is left.
+    pub(crate) fn on_failure(&mut self, should_retry: impl FnOnce() -> bool) -> Next {
+        let tries = self.tries;
+        // First of all: what a call returns once its caller has given up is no failure.
+        if self.is_given_up() {
+            return Next::Aborted;
+        }
+        if self.number >= tries.options.max_attempts() || !should_retry() {
+            tries.count("exhausted");
+            return Next::Stop;
+        }
+        let delay = self.delays.next(tries.rng);
+        let comes_too_late = |deadline| tries.clock.now() + delay >= deadline;
+        if tries.deadline.is_some_and(comes_too_late) {
+            tries.count("exhausted");
+            return Next::Stop;
+        }
+        tries.count("failure");
+        Next::Wait(delay)
+    }
+
+    /// Waits for the next call, no longer than until the caller gives up.
+    pub(crate) async fn wait(&mut self, delay: Duration) {
+        let tries = self.tries;
+        tries.record_delay(delay);
+        if !delay.is_zero() {
+            bounded(tries.clock, Some(delay), tries.signal, pending::<()>()).await;
+        }
+        self.number = self.number.saturating_add(1);
     }
 }
