@@ -142,6 +142,25 @@ impl<'a, C: Clock, R: Rng> Retry<'a, C, R> {
         self.run_when(operation, |_, _| true).await
     }
 
+    /// The same for whoever wants the value alone: neither counted nor timed, so a first call that
+    /// succeeds costs no more than itself. No clock is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub async fn value<T, E, Fut>(
+        self,
+        mut operation: impl FnMut(Attempt) -> Fut,
+    ) -> Result<T, RetryError<E>>
+    where
+        Fut: Future<Output = Result<T, E>>,
+    {
+        let Self { tries } = self;
+        tries.options.validate()?;
+        let call = |number| operation(Attempt::new(number, tries.signal.clone()));
+        Ok(tries.run(call, |_, _| true).await?.0)
+    }
+
     /// The same, and `should_retry` is asked before each retry, with the error and the number of
     /// the attempt that returned it. `false` ends the run.
     ///

@@ -14,3 +14,4 @@ mod run;
 mod send;
 mod support;
 mod timeout;
+mod value;
