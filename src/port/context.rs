@@ -178,7 +178,9 @@ mod tests {
     fn a_try_that_nobody_watched_leaves_nothing_with_the_caller() {
         let controller = AbortController::new();
         let caller = OpContext::new().with_signal(controller.signal());
-        for _ in 0..10_000 {
+        // Miri takes its time, and a hundred of them would leave as much.
+        let tries = if cfg!(miri) { 100 } else { 10_000 };
+        for _ in 0..tries {
             drop(caller.child(None));
         }
         assert_eq!(controller.waiters(), 0);

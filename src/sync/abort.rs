@@ -258,7 +258,9 @@ mod tests {
     #[test]
     fn a_parent_that_outlives_a_hundred_thousand_children_keeps_none_of_them() {
         let parent = AbortController::new();
-        for _ in 0..100_000 {
+        // Miri takes its time, and a hundred of them would leak as well.
+        let children = if cfg!(miri) { 100 } else { 100_000 };
+        for _ in 0..children {
             let child = AbortController::new();
             let any = AbortSignal::any([parent.signal(), child.signal()]);
             let mut waiting = any.aborted();

@@ -49,3 +49,44 @@ impl<T> Snapshot<T> {
         drop(self.0.with(|current| core::mem::replace(current, value)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spec: MU-3
+    #[test]
+    fn a_reader_keeps_what_it_took_and_what_nobody_holds_is_dropped() {
+        let first = Arc::new(1);
+        let watched = Arc::downgrade(&first);
+        let snapshot = Snapshot::new(first);
+        let taken = snapshot.load();
+        snapshot.store(Arc::new(2));
+        assert_eq!((*taken, *snapshot.load()), (1, 2));
+        assert!(watched.upgrade().is_some());
+        drop(taken);
+        assert!(watched.upgrade().is_none());
+    }
+
+    /// Spec: MU-3
+    #[test]
+    #[cfg(feature = "std")]
+    fn no_reader_in_another_thread_sees_an_older_value_after_a_newer_one() {
+        // Miri takes its time, and looks at each access.
+        let rounds = if cfg!(miri) { 50 } else { 10_000 };
+        let snapshot = Snapshot::new(Arc::new(0));
+        std::thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| {
+                    (0..rounds).fold(0, |before, _| {
+                        let now = *snapshot.load();
+                        assert!(now >= before, "{now} after {before}");
+                        now
+                    })
+                });
+            }
+            (1..=rounds).for_each(|value| snapshot.store(Arc::new(value)));
+        });
+        assert_eq!(*snapshot.load(), rounds);
+    }
+}
