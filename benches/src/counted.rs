@@ -10,7 +10,7 @@ use storage_mux::runtime::tokio::TokioClock;
 use storage_mux::{MuxMode, SeededRng};
 
 use crate::parts::mode::AliasTable;
-use crate::parts::reservoir::Reservoir;
+use crate::parts::stats::{Counters, Outcome, Reservoir};
 use crate::subject::{KEY, concrete, drive, memory, mixed, runtime};
 
 /// Does its operation as often as it is told.
@@ -31,7 +31,7 @@ pub const CASES: [(&str, Counted); 14] = [
     ("retry, first try succeeds", retries),
     ("closed breaker, one call", breaks),
     ("weighted pick of 64", picks),
-    ("latency recorded", records),
+    ("outcome and latency recorded", records),
 ];
 
 fn gets(mode: MuxMode, key: &str, times: u32) {
@@ -70,7 +70,7 @@ fn retries(times: u32) {
     let (options, clock, rng) = (RetryOptions::default(), TokioClock::new(), SeededRng::new(1));
     drive(runtime(), async {
         for _ in 0..times {
-            black_box(retry(&options, &clock, &rng).run(|_| ready()).await).ok();
+            black_box(retry(&options, &clock, &rng).value(|_| ready()).await).ok();
         }
     });
 }
@@ -94,8 +94,11 @@ fn picks(times: u32) {
 }
 
 fn records(times: u32) {
-    let reservoir: Reservoir = Reservoir::new(1);
+    let (counters, reservoir) = (Counters::default(), Reservoir::<256>::new(1));
     for at in 0..times {
-        reservoir.record(Duration::from_nanos(u64::from(black_box(at))));
+        let latency = Duration::from_nanos(u64::from(black_box(at)));
+        if let Some(place) = counters.record(black_box(Outcome::Ok), latency) {
+            reservoir.record(place, latency);
+        }
     }
 }

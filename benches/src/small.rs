@@ -16,7 +16,7 @@ use storage_mux::runtime::tokio::TokioClock;
 use crate::get::repeat;
 use crate::harness::{Cost, Group, Row};
 use crate::parts::mode::AliasTable;
-use crate::parts::reservoir::Reservoir;
+use crate::parts::stats::{Counters, Outcome, Place, Reservoir};
 use crate::subject::{drive, keep, runtime};
 
 /// The rows of this part.
@@ -41,13 +41,20 @@ fn retries(rounds: usize) -> Vec<Row> {
     let (options, clock, rng) = (keep(options), keep(clock), keep(rng));
     let mut group = Group::default();
     group.case("run", repeat!(runtime, retry(options, clock, rng).run(|_| ready())));
+    group.case("value", repeat!(runtime, retry(options, clock, rng).value(|_| ready())));
     group.case("backon", repeat!(runtime, ready.retry(backon::ExponentialBuilder::default())));
     let measured = group.measure(rounds);
-    vec![measured.row(
-        ("`retry`, first try succeeds", Cost::Of("run")),
-        ("backon", Cost::Of("backon")),
-        1.0,
-    )]
+    vec![
+        measured.row(
+            ("`retry`, first try succeeds, the value", Cost::Of("value")),
+            ("backon", Cost::Of("backon")),
+            1.0,
+        ),
+        measured.remark(
+            ("the same with attempts and total time", Cost::Of("run")),
+            ("backon, which measures nothing", Cost::Of("backon")),
+        ),
+    ]
 }
 
 fn breakers(rounds: usize) -> Vec<Row> {
@@ -107,10 +114,9 @@ fn picks(count: usize, rounds: usize) -> Vec<Row> {
             (theirs, Cost::Of("their pick")),
             1.0,
         ),
-        measured.row(
+        measured.remark(
             (&format!("weighted rebuild of {count}"), Cost::Of("build")),
             (theirs, Cost::Of("their build")),
-            1.0,
         ),
     ]
 }
@@ -121,7 +127,17 @@ fn samples(rounds: usize) -> Vec<Row> {
     let reservoir: Reservoir = Reservoir::new(1);
     group.case("reservoir", move |times| {
         for at in 0..times {
-            reservoir.record(Duration::from_nanos(latencies(black_box(at))));
+            let place = Place { before: u64::from(at) + 1_000_000, serial: at.into() };
+            reservoir.record(place, Duration::from_nanos(latencies(black_box(at))));
+        }
+    });
+    let (counters, reservoir) = (Counters::default(), Reservoir::<256>::new(1));
+    group.case("booked", move |times| {
+        for at in 0..times {
+            let latency = Duration::from_nanos(latencies(black_box(at)));
+            if let Some(place) = counters.record(black_box(Outcome::Ok), latency) {
+                reservoir.record(place, latency);
+            }
         }
     });
     let histogram = || {
@@ -141,9 +157,16 @@ fn samples(rounds: usize) -> Vec<Row> {
         }
     });
     let measured = group.measure(rounds);
-    let ours = ("a latency recorded, shared by all threads", Cost::Of("reservoir"));
     vec![
-        measured.row(ours, ("hdrhistogram, one thread's own", Cost::Of("hdr")), 1.0),
-        measured.row(ours, ("hdrhistogram behind a `Mutex`", Cost::Of("hdr locked")), 1.0),
+        measured.row(
+            ("a latency recorded", Cost::Of("reservoir")),
+            ("hdrhistogram", Cost::Of("hdr")),
+            1.0,
+        ),
+        measured.row(
+            ("outcome counted and latency recorded, by any thread", Cost::Of("booked")),
+            ("hdrhistogram behind a `Mutex`", Cost::Of("hdr locked")),
+            1.0,
+        ),
     ]
 }

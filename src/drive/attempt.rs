@@ -46,9 +46,8 @@ impl Record {
     ) {
         self.open = false;
         let latency = self.latency.unwrap_or(now - self.started);
-        member.counters.record(outcome, latency);
-        if outcome != Outcome::Abort {
-            member.latencies.record(latency);
+        if let Some(place) = member.counters.record(outcome, latency) {
+            member.latencies.record(place, latency);
         }
         let change = engine.judge(member, outcome, error, now, self.seen);
         self.free_probe(member);

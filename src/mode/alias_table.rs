@@ -7,8 +7,8 @@ use super::MAX_BACKENDS;
 /// One slot of the table: the item that owns it and the one that shares it.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    own: u8,
-    alias: u8,
+    own: u16,
+    alias: u16,
     /// The owner's part of the slot, as a fraction of 2^64. A full slot has itself as alias.
     keep: u64,
 }
@@ -30,9 +30,9 @@ impl AliasTable {
     /// Not inlined: its lists take kilobytes of stack, which only a weighted mux should need.
     #[inline(never)]
     pub(crate) fn new(weights: impl Iterator<Item = (usize, f64)>) -> Self {
-        let mut items: Vec<(u8, f64), MAX_BACKENDS> = Vec::new();
+        let mut items: Vec<(u16, f64), MAX_BACKENDS> = Vec::new();
         for (index, weight) in weights {
-            if let Ok(index) = u8::try_from(index)
+            if let Ok(index) = u16::try_from(index)
                 && weight > 0.0
                 && weight.is_finite()
             {

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::Outcome;
+use super::{Outcome, Place};
 use crate::sync::{AtomicU64, Ordering};
 use crate::time::nanos;
 
@@ -46,23 +46,38 @@ pub(crate) struct Counted {
 }
 
 impl Counters {
-    pub(crate) fn record(&self, outcome: Outcome, latency: Duration) {
-        let counter = match outcome {
-            Outcome::Ok => &self.hits,
-            Outcome::Miss => &self.misses,
-            Outcome::Semantic | Outcome::Transient => &self.errors,
+    /// Counts an attempt. Its place among all that were answered or failed, for the sample of their
+    /// latencies; `None` for one that was given up: how long a caller had patience says nothing
+    /// about the backend.
+    ///
+    /// The place costs no count of its own: it is that of the outcome, and those of the others as
+    /// they stand. Of attempts that end at the very same time one may find fewer before it than there
+    /// were, never more; a serial number is never given twice.
+    pub(crate) fn record(&self, outcome: Outcome, latency: Duration) -> Option<Place> {
+        let (kind, counter) = match outcome {
+            Outcome::Ok => (0, &self.hits),
+            Outcome::Miss => (1, &self.misses),
+            Outcome::Semantic | Outcome::Transient => (2, &self.errors),
             Outcome::Timeout => {
                 self.timeouts.fetch_add(1, Ordering::Relaxed);
-                &self.errors
+                (2, &self.errors)
             }
             Outcome::Abort => {
-                // How long a caller had patience says nothing about the backend.
                 self.cancelled.fetch_add(1, Ordering::Relaxed);
-                return;
+                return None;
             }
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        // Before its own, and not to be moved behind it: two that each counted the other in would
+        // both take themselves for the later one.
+        let others = [&self.hits, &self.misses, &self.errors]
+            .into_iter()
+            .enumerate()
+            .filter(|(other, _)| *other != kind)
+            .fold(0, |sum: u64, (_, other)| sum.wrapping_add(other.load(Ordering::Acquire)));
+        let own = counter.fetch_add(1, Ordering::Release);
         self.last_latency.store(nanos(latency).min(NONE - 1), Ordering::Relaxed);
+        let serial = own.wrapping_mul(3).wrapping_add(kind as u64);
+        Some(Place { before: own.wrapping_add(others), serial })
     }
 
     pub(crate) fn read(&self) -> Counted {
@@ -103,7 +118,7 @@ mod tests {
             Outcome::Timeout,
             Outcome::Abort,
         ] {
-            counters.record(outcome, Duration::from_millis(5));
+            let _ = counters.record(outcome, Duration::from_millis(5));
         }
         let read = counters.read();
         assert_eq!((read.hits, read.misses, read.errors), (1, 1, 3));
@@ -125,7 +140,9 @@ mod tests {
     #[test]
     fn a_counter_that_is_full_begins_again_and_breaks_nothing() {
         let counters = Counters { hits: AtomicU64::new(u64::MAX - 1), ..Counters::default() };
-        (0..3).for_each(|_| counters.record(Outcome::Ok, Duration::ZERO));
+        for _ in 0..3 {
+            let _ = counters.record(Outcome::Ok, Duration::ZERO);
+        }
         assert_eq!(counters.read().hits, 1);
     }
 
@@ -136,5 +153,22 @@ mod tests {
         counters.record(Outcome::Ok, Duration::from_millis(5));
         counters.record(Outcome::Abort, Duration::from_millis(90));
         assert_eq!(counters.read().last_latency, Some(Duration::from_millis(5)));
+    }
+
+    /// Spec: SA-2
+    #[test]
+    fn places_count_up_over_all_outcomes_but_those_given_up_and_no_serial_comes_twice() {
+        let counters = Counters::default();
+        let outcomes =
+            [Outcome::Ok, Outcome::Miss, Outcome::Abort, Outcome::Timeout, Outcome::Transient];
+        let places: alloc::vec::Vec<_> = (0..50)
+            .filter_map(|at| counters.record(outcomes[at % 5], Duration::from_millis(1)))
+            .collect();
+        let before: alloc::vec::Vec<_> = places.iter().map(|place| place.before).collect();
+        assert_eq!(before, (0..40).collect::<alloc::vec::Vec<_>>());
+        let mut serials: alloc::vec::Vec<_> = places.iter().map(|place| place.serial).collect();
+        serials.sort_unstable();
+        serials.dedup();
+        assert_eq!(serials.len(), 40);
     }
 }

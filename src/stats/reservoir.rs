@@ -3,23 +3,34 @@
 use core::time::Duration;
 
 use crate::rng::{GAMMA, below, mix};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, Ordering};
 use crate::time::nanos;
 
 /// How many samples a backend keeps.
 pub(crate) const SLOTS: usize = 256;
 
+/// Where a record stands among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// How many were recorded before it, at least.
+    pub(crate) before: u64,
+    /// A number that no other record has.
+    pub(crate) serial: u64,
+}
+
 /// A uniform random sample of everything that was recorded: Algorithm R.
 ///
-/// The sample is over the whole life, not over the recent past. Each draw is SplitMix64's output
-/// for the number of the record, so the generator needs no state of its own and two records at
-/// once never share a draw.
+/// The sample is over the whole life, not over the recent past. It counts nothing: whoever counts
+/// the outcomes knows the place of each. A draw is SplitMix64's output for the serial number of the
+/// record, so the generator needs no state of its own and no two records share a draw.
+///
+/// Records at the very same time may take themselves for earlier than they are. Of the first `N`
+/// none is lost for that: each takes a slot that is free.
 ///
 /// Source: J. S. Vitter, "Random sampling with a reservoir", ACM TOMS 11(1), 1985.
 #[derive(Debug)]
 pub(crate) struct Reservoir<const N: usize = SLOTS> {
     seed: u64,
-    recorded: AtomicU64,
     slots: [AtomicU32; N],
 }
 
@@ -32,25 +43,31 @@ pub(crate) struct Percentiles {
 
 impl<const N: usize> Reservoir<N> {
     pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            seed,
-            recorded: AtomicU64::new(0),
-            slots: core::array::from_fn(|_| AtomicU32::new(EMPTY)),
+        Self { seed, slots: core::array::from_fn(|_| AtomicU32::new(EMPTY)) }
+    }
+
+    pub(crate) fn record(&self, place: Place, latency: Duration) {
+        let sample = encode(latency);
+        if place.before < N as u64 && self.fill(place.before, sample) {
+            return;
+        }
+        let draw = mix(self.seed.wrapping_add(place.serial.wrapping_mul(GAMMA)));
+        let slot = below(draw, place.before.saturating_add(1).max(N as u64));
+        // The slot is below N for every record that is kept, so the cast keeps it whole.
+        if let Some(kept) = self.slots.get(usize::try_from(slot).unwrap_or(usize::MAX)) {
+            kept.store(sample, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn record(&self, latency: Duration) {
-        let before = self.recorded.fetch_add(1, Ordering::Relaxed);
-        let slot = if before < N as u64 {
-            before
-        } else {
-            let draw = mix(self.seed.wrapping_add(before.wrapping_mul(GAMMA)));
-            below(draw, before.saturating_add(1))
-        };
-        // The slot is below N for every record that is kept, so the cast keeps it whole.
-        if let Some(kept) = self.slots.get(usize::try_from(slot).unwrap_or(usize::MAX)) {
-            kept.store(encode(latency), Ordering::Relaxed);
-        }
+    /// Puts one of the first samples into a free slot, its own where that is free. False where none
+    /// is: then as many were recorded as there are slots.
+    fn fill(&self, first: u64, sample: u32) -> bool {
+        let first = usize::try_from(first).unwrap_or(N).min(N);
+        let (before, from) = self.slots.split_at(first);
+        from.iter().chain(before).any(|slot| {
+            let (free, relaxed) = (EMPTY, Ordering::Relaxed);
+            slot.compare_exchange(free, sample, relaxed, relaxed).is_ok()
+        })
     }
 
     /// Percentiles of what is kept now; `None` where nothing is.
@@ -112,9 +129,15 @@ mod models;
 mod tests {
     use super::*;
 
+    fn nth(before: u64) -> Place {
+        Place { before, serial: before }
+    }
+
     fn of(millis: impl IntoIterator<Item = u64>) -> Reservoir {
         let reservoir = Reservoir::new(1);
-        millis.into_iter().for_each(|each| reservoir.record(Duration::from_millis(each)));
+        for (place, each) in millis.into_iter().enumerate() {
+            reservoir.record(nth(place as u64), Duration::from_millis(each));
+        }
         reservoir
     }
 
@@ -163,7 +186,7 @@ mod tests {
         let mut kept = [0_u32; 5];
         for trial in 0..50_000_u64 {
             let reservoir = Reservoir::<2>::new(mix(trial));
-            (0..5).for_each(|value| reservoir.record(Duration::from_nanos(value)));
+            (0..5).for_each(|value| reservoir.record(nth(value), Duration::from_nanos(value)));
             for slot in &reservoir.slots {
                 kept[slot.load(Ordering::Relaxed) as usize] += 1;
             }

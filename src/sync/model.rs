@@ -70,18 +70,26 @@ impl AtomicBool {
         before(&self.turn, ordering);
         self.value.swap(value, ordering)
     }
-
-    pub(crate) fn compare_exchange(
-        &self,
-        current: bool,
-        new: bool,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<bool, bool> {
-        before(&self.turn, success);
-        self.value.compare_exchange(current, new, success, failure)
-    }
 }
+
+macro_rules! exchanges {
+    ($($name:ident $value:ty),*) => {$(
+        impl $name {
+            pub(crate) fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                before(&self.turn, success);
+                self.value.compare_exchange(current, new, success, failure)
+            }
+        }
+    )*};
+}
+
+exchanges!(AtomicBool bool, AtomicU32 u32);
 
 macro_rules! counters {
     ($($name:ident $value:ty),*) => {$(

@@ -23,10 +23,12 @@ fn the_value_alone_reads_no_clock_and_fails_as_a_run_does() {
     let controller = AbortController::new();
     controller.abort();
     let signal = controller.signal();
-    let given_up = retry(&options, &clock, &NoDraw)
-        .with_signal(&signal)
-        .value(|_| async { Ok::<_, &str>(unreachable!("called in spite of the abort")) });
-    assert_eq!(run(&clock, given_up), Err::<u32, _>(RetryError::Aborted));
+    let mut calls = 0;
+    let given_up = retry(&options, &clock, &NoDraw).with_signal(&signal).value(|_| {
+        calls += 1;
+        async { Ok::<_, &str>(1) }
+    });
+    assert_eq!((run(&clock, given_up), calls), (Err(RetryError::Aborted), 0));
     let none = RetryOptions::new().with_max_attempts(0);
     let refused = retry(&none, &clock, &NoDraw).value(|_| async { Ok::<_, &str>(1) });
     assert!(matches!(run(&clock, refused), Err(RetryError::InvalidOption(_))));

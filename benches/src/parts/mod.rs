@@ -2,7 +2,7 @@
 //! shipped, and the library need not show them to anyone for it.
 
 pub(crate) mod mode;
-/// The sample of latencies.
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../../src/stats/reservoir.rs"]
-pub(crate) mod reservoir;
+/// Counters and the sample of latencies.
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "../../../src/stats/mod.rs"]
+pub(crate) mod stats;
