@@ -9,7 +9,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # Features that ask for a newer Rust than the rest and say so in the table of lib.rs.
-newer=(opendal config)
+newer=(opendal config flash)
 
 msrv=$(package_key rust-version)
 [[ $msrv =~ ^1\.[0-9]+(\.[0-9]+)?$ ]] || fail "Cargo.toml declares no rust-version"

@@ -62,7 +62,7 @@
 //! | `object-store` | `backend::ObjectStoreBackend`: any `object_store::ObjectStore` as a backend; `backend::MuxObjectStore`: a mux as one |
 //! | `object-store-013` | `backend::object_store_013::MuxObjectStore`: a mux as an `ObjectStore` of version 0.13 |
 //! | `web` | `backend::IndexedDbStorage` and `backend::FetchStorage`: a browser's database, and HTTP; on `wasm32-unknown-unknown` alone |
-//! | `flash` | `backend::FlashStorage`: a NOR flash chip as a backend, without std |
+//! | `flash` | `backend::FlashStorage`: a NOR flash chip as a backend, without std; needs Rust 1.89 |
 //! | `opendal` | `backend::OpendalBackend`: any OpenDAL `Operator` as a backend; needs Rust 1.91 |
 //! | `config` | `config::MuxConfig`: a whole mux from a TOML document with URLs; needs Rust 1.91 |
 //! | `tracing` | `telemetry`: spans and events for the `tracing` ecosystem; needs compare-and-swap |
