@@ -28,7 +28,7 @@ use storage_mux::{
     MuxMode, MuxOptions, OpContext, SeededRng, StorageError, StorageMux, classify,
 };
 
-const HEAP_BYTES: usize = 7 * 1024 + 512;
+const HEAP_BYTES: usize = 6 * 1024 + 768;
 
 type Store = FaultStorage<MemoryStorage>;
 type Mux = StorageMux<Store, FakeClock, SeededRng>;
