@@ -9,11 +9,12 @@
 //! - [`Report`]: what was checked and what was not. [`Failures`]: which rules were broken and how.
 //!
 //! ```
-//! use futures_util::FutureExt;
+//! use storage_mux::sim::{FakeClock, run};
 //! use storage_mux::{MemoryStorage, conformance};
 //!
-//! let report = conformance::run(&MemoryStorage::new()).now_or_never().unwrap().unwrap();
+//! let report = run(&FakeClock::new(), conformance::run(&MemoryStorage::new()))??;
 //! assert!(report.skipped().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What it does to the storage
@@ -109,13 +110,14 @@ groups![
 /// | exceptions | none |
 ///
 /// ```
-/// use futures_util::FutureExt;
 /// use storage_mux::MemoryStorage;
 /// use storage_mux::conformance::Suite;
+/// use storage_mux::sim::{FakeClock, run};
 ///
 /// let suite = Suite::new().with_prefix("t/").with_large_value(4_096).without("abort");
-/// let report = suite.run(&MemoryStorage::new()).now_or_never().unwrap().unwrap();
+/// let report = run(&FakeClock::new(), suite.run(&MemoryStorage::new()))??;
 /// assert_eq!(report.excepted().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Suite {

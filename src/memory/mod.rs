@@ -44,7 +44,7 @@ pub use self::stream::{MemoryReader, MemoryWriter};
 ///     storage.set("greeting", "hello".into(), &cx).await?;
 ///     storage.clone().get("greeting", &cx).await
 /// };
-/// assert_eq!(value.now_or_never().unwrap().unwrap(), "hello");
+/// assert_eq!(value.now_or_never(), Some(Ok("hello".into())));
 /// ```
 #[derive(Clone, Default)]
 pub struct MemoryStorage {

@@ -166,13 +166,13 @@ impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
     /// # let clock = FakeClock::new();
     /// # let mux = StorageMux::builder(clock.clone(), SeededRng::new(1))
     /// #     .backend(Backend::new("only", MemoryStorage::new()))
-    /// #     .build()
-    /// #     .unwrap();
+    /// #     .build()?;
     /// let controller = AbortController::new();
     /// let cx = OpContext::new().with_signal(controller.signal());
     /// controller.abort();
-    /// let refused = run(&clock, mux.with(&cx).get("k")).unwrap().unwrap_err();
-    /// assert!(refused.is_mux(MuxCode::BackendAborted));
+    /// let refused = run(&clock, mux.with(&cx).get("k"))?;
+    /// assert!(refused.is_err_and(|error| error.is_mux(MuxCode::BackendAborted)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn with<'a>(&'a self, cx: &'a OpContext) -> With<'a, S, C, R> {
         With { mux: self, cx }

@@ -27,7 +27,8 @@
 //!     .await
 //!     .map_err(RetryError::flatten);
 //! assert_eq!(result, Err(RetryError::Timeout { attempt: 3, limit }));
-//! # }).unwrap();
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod backoff;

@@ -43,9 +43,9 @@ use crate::sync::{AtomicU64, Lock, Ordering};
 /// assert_eq!(breaker.state(), CircuitState::Open);
 ///
 /// let refused = breaker.call(|| async { Err::<(), _>("not called") }).await;
-/// assert_eq!(refused.unwrap_err().code(), "RETRY.CIRCUIT_OPEN");
-/// # }).unwrap();
-/// # Ok::<(), storage_mux::retry::InvalidOption>(())
+/// assert!(refused.is_err_and(|error| error.code() == "RETRY.CIRCUIT_OPEN"));
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// Together with a retry, which must not knock at a closed door:
@@ -57,7 +57,7 @@ use crate::sync::{AtomicU64, Lock, Ordering};
 /// # use storage_mux::retry::{RetryOptions, retry};
 /// # let (clock, rng) = (FakeClock::new(), SeededRng::new(1));
 /// # let (options, breaker) = (RetryOptions::new(), CircuitBreakerOptions::new());
-/// # let breaker = CircuitBreaker::new(breaker, clock.clone()).unwrap();
+/// # let breaker = CircuitBreaker::new(breaker, clock.clone())?;
 /// # run(&clock, async {
 /// let done = retry(&options, &clock, &rng)
 ///     .run_when(
@@ -66,8 +66,9 @@ use crate::sync::{AtomicU64, Lock, Ordering};
 ///     )
 ///     .await
 ///     .map_err(RetryError::flatten);
-/// # assert_eq!(done.unwrap().value, "value");
-/// # }).unwrap();
+/// # assert!(done.is_ok_and(|done| done.value == "value"));
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct CircuitBreaker<C> {
     clock: C,
