@@ -32,7 +32,7 @@
 //!
 //! A secret stands in the environment, never in the document: a key that ends in `_env` names the
 //! variable that holds it. A key such as `secret_access_key`, and a URL with a password or a query,
-//! are refused. No error shows a secret, nor any other value of the document but names of backends
+//! are refused. No error shows a secret, nor any other text of the document but names of backends
 //! and a mode. An `s3` without keys asks the machine that it runs on for its role.
 //!
 //! # No retries below a mux

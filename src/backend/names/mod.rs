@@ -121,6 +121,15 @@ impl Root<'_> {
 }
 
 impl Names {
+    /// Limits keys to so many bytes. In a bucket the limit holds for names too; in a folder that of
+    /// a path does.
+    pub(super) const fn limit_keys(&mut self, bytes: u32) {
+        self.max_key_bytes = bytes;
+        if !self.folder {
+            self.max_name_bytes = bytes as usize;
+        }
+    }
+
     /// Names in a bucket.
     pub(super) const fn bucket() -> Self {
         Self {

@@ -143,10 +143,7 @@ impl<S: ObjectStore> ObjectStoreBackend<S> {
     /// holds for the name.
     #[must_use]
     pub const fn with_max_key_bytes(mut self, bytes: u32) -> Self {
-        self.settings.names.max_key_bytes = bytes;
-        if !self.settings.names.folder {
-            self.settings.names.max_name_bytes = bytes as usize;
-        }
+        self.settings.names.limit_keys(bytes);
         self
     }
 

@@ -128,10 +128,7 @@ impl OpendalBackend {
     /// name too: a key whose escapes make it longer than this is `INVALID_KEY`.
     #[must_use]
     pub const fn with_max_key_bytes(mut self, bytes: u32) -> Self {
-        self.settings.names.max_key_bytes = bytes;
-        if !self.settings.names.folder {
-            self.settings.names.max_name_bytes = bytes as usize;
-        }
+        self.settings.names.limit_keys(bytes);
         self
     }
 
