@@ -47,7 +47,8 @@ impl Spawned<'_> {
 /// Tasks that are woken at the same moment take turns in the order in which they were spawned;
 /// [`with_shuffle`](Self::with_shuffle) draws the order from a seed instead, so that a test over
 /// many seeds sees many interleavings. The number of polls is bounded, so a hang is a failure and
-/// not a hang. Dropping the executor drops the tasks that have not ended.
+/// not a hang. Dropping the executor drops the tasks that have not ended. No other thread may move
+/// the same clock meanwhile.
 ///
 /// ```
 /// use core::time::Duration;

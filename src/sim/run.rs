@@ -18,7 +18,8 @@ pub struct Stalled {
 /// Drives `future` to its end. Whenever it waits and nothing has woken it, the clock moves on to
 /// the next timer. The number of steps is bounded, so a hang is a failure and not a hang.
 ///
-/// An [`Executor`] does the same for several futures side by side.
+/// An [`Executor`] does the same for several futures side by side. One thread moves a clock: of two
+/// that do, one can find no timer left where the other has just fired it, and call that a stall.
 ///
 /// # Errors
 ///

@@ -47,6 +47,16 @@ fn ten_thousand_calls_in_flight_all_end_and_none_lands_on_a_drained_backend() {
     }
 }
 
+/// Ends the loops that look at it, also where the thread that holds it fails: a scope waits for all
+/// of its threads, so they would hang instead.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Case DR-05, EV-06. Spec: MU-3, DR-4, IS-3
 #[test]
 fn eight_readers_and_a_writer_that_changes_everything_meet_only_values_and_typed_errors() {
@@ -60,6 +70,7 @@ fn eight_readers_and_a_writer_that_changes_everything_meet_only_values_and_typed
             .expect("a mux");
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
+            let _readers_end = Ends(&stop);
             for _ in 0..8 {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
@@ -95,7 +106,6 @@ fn eight_readers_and_a_writer_that_changes_everything_meet_only_values_and_typed
                     }
                 }
             }
-            stop.store(true, Ordering::Relaxed);
         });
         assert!(mux.stats().backends.iter().all(|backend| backend.in_flight == 0));
     }
