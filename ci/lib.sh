@@ -36,3 +36,27 @@ features() {
     sed -n '/^\[features\]/,/^\[[a-z]*dep/s/^\([a-z][a-z0-9_-]*\) = .*/\1/p' Cargo.toml |
         grep -vx default
 }
+
+# Counts what a table of measurements says, and with `--write` as the third argument puts it into
+# the README, between the markers of that name.
+finish_table() {
+    local table=$1 marker=$2 written short
+    short=$(grep -c '\*\*short\*\*' "$table" || true)
+    printf '\n%s of %s targets are met\n' "$(grep -c '| pass |' "$table" || true)" \
+        "$(grep -cE '\| (pass|\*\*short\*\*) \|' "$table" || true)"
+    if [[ ${3:-} == --write ]]; then
+        written=$(mktemp)
+        awk -v table="$table" -v marker="$marker" '
+            $0 == "<!-- " marker ":end -->" { inside = 0 }
+            !inside { print }
+            $0 == "<!-- " marker ":begin -->" {
+                inside = 1
+                while ((getline line < table) > 0) print line
+            }
+        ' README.md >"$written"
+        cat "$written" >README.md
+        rm "$written"
+        printf 'README.md holds the table\n'
+    fi
+    [[ $short == 0 ]] || loud "$short targets are missed"
+}

@@ -6,8 +6,10 @@
 //! - `get`, `fan_out`, `small`, `flat`, `threads`: what is measured, each with its rows of the table.
 //! - [`counted`]: what is counted in instructions.
 //! - `hang`: what a hung primary costs, and `chart`: the picture of it.
+//! - `s3`: what is measured over a real server.
 //!
-//! `ci/bench.sh` runs `compare`; `ci/instructions.sh` counts what `instructions` executes.
+//! `ci/bench.sh` runs `compare`; `ci/instructions.sh` counts what `instructions` executes;
+//! `ci/bench_s3.sh` runs `s3`.
 
 #[cfg(feature = "peers")]
 pub mod chart;
@@ -22,6 +24,8 @@ pub mod get;
 pub mod hang;
 pub mod harness;
 pub mod parts;
+#[cfg(feature = "s3")]
+pub mod s3;
 #[cfg(feature = "peers")]
 pub mod small;
 pub mod subject;
