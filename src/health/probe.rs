@@ -145,6 +145,30 @@ mod tests {
         assert!(health.begin_probe(Instant::MAX));
     }
 
+    /// Spec: HE-1, HE-4
+    #[test]
+    fn the_answer_that_brings_it_back_is_told_once_and_leaves_no_cooldown() {
+        let health = down(Instant::ZERO);
+        let (seen, now) = (health.stamp(), Instant::from_nanos(7));
+        let back = Transition::Recovered { down_for: Duration::from_nanos(7) };
+        assert_eq!(health.on_success(now, seen), Some(back));
+        assert_eq!(health.on_success(now, health.stamp()), None);
+        assert_eq!(health.standing(now), Standing::Up);
+        let state = health.observe();
+        assert_eq!((state.is_up, state.cooldown_until), (true, None));
+        assert_eq!(state.last_error, Some(StorageError::http(500)), "what it was is still known");
+    }
+
+    #[test]
+    fn what_is_written_for_debugging_tells_the_state_and_who_probes() {
+        let health = down(Instant::ZERO);
+        assert!(health.begin_probe(Instant::MAX));
+        let text = alloc::format!("{health:?}");
+        for part in ["consecutive_failures: 1", "500", "probing: true"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
     /// Spec: HE-4
     #[test]
     fn a_call_that_looked_before_another_has_probed_in_vain_does_not_probe() {

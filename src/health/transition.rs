@@ -159,6 +159,7 @@ mod tests {
         assert_eq!(fail(&mut state, at(11)), None);
         assert_eq!(state.cooldown_until, at(13));
         assert_eq!(state.observe().consecutive_failures, 2);
+        assert_eq!(state.observe().cooldown_until, Some(at(13)));
         assert_eq!(state.observe().last_transition, Some(at(10)));
     }
 

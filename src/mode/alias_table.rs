@@ -131,6 +131,20 @@ mod tests {
         }
     }
 
+    /// Of two slots for weights of one and three the first is shared half and half, and the second is
+    /// the heavier one's: a quarter of all draws against three quarters.
+    ///
+    /// Spec: WT-1
+    #[test]
+    fn a_shared_slot_changes_hands_at_the_very_draw_where_the_share_ends() {
+        let (table, quarter) = (table(&[1.0, 3.0]), 1 << 62);
+        for (draw, expected) in
+            [(0, 0), (quarter - 1, 0), (quarter, 1), (2 * quarter, 1), (u64::MAX, 1)]
+        {
+            assert_eq!(table.pick(draw), Some(expected), "draw {draw}");
+        }
+    }
+
     /// Case SEL-01. Spec: WT-5
     #[test]
     fn a_zero_weight_is_never_picked_not_even_at_the_edges_of_a_draw() {

@@ -106,6 +106,13 @@ mod tests {
     }
 
     #[test]
+    fn a_union_holds_what_both_hold_too_and_a_difference_only_what_the_first_holds() {
+        let [one, other]: [BackendSet; 2] = [[1, 2], [2, 63]].map(BackendSet::from_iter);
+        assert_eq!(one.union(other).iter().collect::<Vec<_>>(), [1, 2, 63]);
+        assert_eq!(one.minus(other).iter().collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
     fn after_the_last_comes_the_first() {
         let set: BackendSet = [1, 5, 63].into_iter().collect();
         let order: Vec<_> = [0, 1, 4, 5, 62, 63].iter().map(|at| set.after(*at)).collect();

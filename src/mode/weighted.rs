@@ -166,6 +166,42 @@ mod tests {
         }
     }
 
+    /// One draw for ever.
+    struct Drawn(u64);
+
+    impl Lots for Drawn {
+        fn ticket(&self) -> u64 {
+            panic!("a weighted choice takes no turns")
+        }
+
+        fn draw(&self) -> u64 {
+            self.0
+        }
+    }
+
+    /// In floating point 0.1, 0.3 and 0.1 add up to more than what is left when each of them has
+    /// been taken off again.
+    ///
+    /// Case SEL-01. Spec: WT-5
+    #[test]
+    fn no_rounding_gives_the_largest_draw_of_a_re_roll_to_a_zero_weight() {
+        let of = weights(&[1.0, 0.1, 0.3, 0.1, 0.0], set(&[0, 1, 2, 3, 4]));
+        let moved = Turn { weights: &of, ..turn(&[0, 1, 2, 3, 4], &[0]) };
+        for (draw, expected) in [(0, 1), (u64::MAX, 3)] {
+            assert_eq!(next(&moved, &Drawn(draw)), Some(expected), "draw {draw}");
+        }
+    }
+
+    /// Spec: WT-4
+    #[test]
+    fn a_re_roll_between_equals_changes_hands_at_the_very_half_of_all_draws() {
+        let of = weights(&[1.0, 5.0, 5.0], set(&[0, 1, 2]));
+        let moved = Turn { weights: &of, ..turn(&[0, 1, 2], &[0]) };
+        for (draw, expected) in [((1 << 63) - 1, 1), (1 << 63, 2)] {
+            assert_eq!(next(&moved, &Drawn(draw)), Some(expected), "draw {draw}");
+        }
+    }
+
     /// Spec: HE-4, WT-1
     #[test]
     fn a_backend_past_its_cooldown_is_probed_by_the_next_call() {

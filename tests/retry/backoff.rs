@@ -88,6 +88,7 @@ fn the_longest_durations_saturate_in_every_strategy() {
     assert_eq!(Backoff::constant(max).delay(9), max);
     assert_eq!(Backoff::linear(max, max).delay(u32::MAX), max);
     assert_eq!(Backoff::linear(ms(1), max).delay(2), max);
+    assert_eq!(Backoff::exponential(max, 2.0, max).delay(1), max);
     assert_eq!(Backoff::exponential(max, 2.0, max).delay(9), max);
     assert_eq!(Backoff::exponential(ms(1), 2.0, max).delay(1_000), max);
     assert_eq!(Backoff::exponential(ms(1), 2.0, max).delay(2), ms(2));

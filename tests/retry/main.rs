@@ -13,5 +13,6 @@ mod options;
 mod run;
 mod send;
 mod support;
+mod texts;
 mod timeout;
 mod value;

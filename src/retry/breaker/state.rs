@@ -260,3 +260,39 @@ impl Machine {
         StateChange { from, to: self.word().state(), sequence: self.generation }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A success that changes nothing takes no lock, so the word alone must tell that it does.
+    ///
+    /// Spec: RT-06
+    #[test]
+    fn only_a_success_in_the_same_closed_state_with_no_failures_to_forget_is_settled_beforehand() {
+        let options = CircuitBreakerOptions::new().with_failure_threshold(2);
+        let options = options.with_timeout(Duration::ZERO);
+        let mut machine = Machine::new(options);
+        for round in 0..3 {
+            let ticket = machine.word().ticket_if_closed().expect("it is closed");
+            assert!(machine.word().is_settled_by(ticket), "round {round}");
+            machine.on_failure(Instant::ZERO, ticket);
+            assert!(!machine.word().is_settled_by(ticket), "a failure is there to forget");
+            machine.on_success(ticket);
+            assert!(machine.word().is_settled_by(ticket), "and is forgotten");
+
+            machine.on_failure(Instant::ZERO, ticket);
+            machine.on_failure(Instant::ZERO, ticket);
+            assert_eq!(machine.word().ticket_if_closed(), None, "it is open");
+            assert!(!machine.word().is_settled_by(ticket));
+            let Admission::Granted(trial, Some(_)) = machine.admit(Instant::ZERO) else {
+                panic!("its time is over")
+            };
+            assert_eq!(machine.word().ticket_if_closed(), None, "it is half-open");
+            assert!(!machine.word().is_settled_by(trial), "a trial always counts");
+            machine.on_success(trial);
+            assert!(!machine.word().is_settled_by(ticket), "of an earlier state");
+            assert!(!machine.word().is_settled_by(trial), "likewise");
+        }
+    }
+}
