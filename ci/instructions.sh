@@ -43,7 +43,7 @@ need_component rustfmt fmt
 need_component clippy clippy
 need_valgrind
 (cd benches && run cargo fmt --check)
-without_peers=(--locked --release --manifest-path benches/Cargo.toml --no-default-features)
+without_peers=(--locked --release --manifest-path benches/Cargo.toml --no-default-features --features std)
 run cargo clippy "${without_peers[@]}" -- -D warnings
 run cargo build "${without_peers[@]}" --bin instructions
 

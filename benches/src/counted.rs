@@ -12,6 +12,8 @@ use storage_mux::{MuxMode, SeededRng};
 use crate::parts::mode::AliasTable;
 use crate::parts::stats::{Counters, Outcome, Reservoir};
 use crate::subject::{KEY, concrete, drive, memory, mixed, runtime};
+use crate::sync::Stripe;
+use crate::time::Instant;
 
 /// Does its operation as often as it is told.
 pub type Counted = fn(u32);
@@ -97,8 +99,14 @@ fn records(times: u32) {
     let (counters, reservoir) = (Counters::default(), Reservoir::<256>::new(1));
     for at in 0..times {
         let latency = Duration::from_nanos(u64::from(black_box(at)));
-        if let Some(place) = counters.record(black_box(Outcome::Ok), latency) {
-            reservoir.record(place, latency);
-        }
+        book(&counters, &reservoir, latency);
+    }
+}
+
+/// An outcome counted and its latency recorded, as an attempt does it when it ends.
+pub(crate) fn book(counters: &Counters, reservoir: &Reservoir<256>, latency: Duration) {
+    let now = Instant::ZERO + latency;
+    if let Some(place) = counters.record(Stripe::current(), black_box(Outcome::Ok), latency, now) {
+        reservoir.record(place, latency, || counters.before(place));
     }
 }

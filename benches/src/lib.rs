@@ -37,9 +37,13 @@ pub mod threads;
 #[path = "../../src/rng.rs"]
 mod rng;
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../src/sync/stripe.rs"]
+mod stripe;
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../src/time.rs"]
 mod time;
 mod sync {
+    pub(crate) use super::stripe::{STRIPES, Stripe, Striped};
     pub(crate) use portable_atomic::{AtomicU32, AtomicU64, Ordering};
     pub(crate) use std::sync::Arc;
 }

@@ -13,11 +13,13 @@ use storage_mux::SeededRng;
 use storage_mux::retry::{CircuitBreaker, CircuitBreakerOptions, RetryOptions, retry};
 use storage_mux::runtime::tokio::TokioClock;
 
+use crate::counted::book;
 use crate::get::repeat;
 use crate::harness::{Cost, Group, Row};
 use crate::parts::mode::AliasTable;
-use crate::parts::stats::{Counters, Outcome, Place, Reservoir};
+use crate::parts::stats::{Counters, Place, Reservoir};
 use crate::subject::{drive, keep, runtime};
+use crate::sync::Stripe;
 
 /// The rows of this part.
 #[must_use]
@@ -125,19 +127,19 @@ fn samples(rounds: usize) -> Vec<Row> {
     let latencies = |at: u32| u64::from(at.wrapping_mul(2_654_435_761) >> 12) + 1;
     let mut group = Group::default();
     let reservoir: Reservoir = Reservoir::new(1);
+    let stripe = Stripe::current();
     group.case("reservoir", move |times| {
         for at in 0..times {
-            let place = Place { before: u64::from(at) + 1_000_000, serial: at.into() };
-            reservoir.record(place, Duration::from_nanos(latencies(black_box(at))));
+            let here = u64::from(at) + 1_000_000;
+            let place = Place { at_least: here, here, serial: at.into(), stripe };
+            reservoir.record(place, Duration::from_nanos(latencies(black_box(at))), || here);
         }
     });
     let (counters, reservoir) = (Counters::default(), Reservoir::<256>::new(1));
     group.case("booked", move |times| {
         for at in 0..times {
             let latency = Duration::from_nanos(latencies(black_box(at)));
-            if let Some(place) = counters.record(black_box(Outcome::Ok), latency) {
-                reservoir.record(place, latency);
-            }
+            book(&counters, &reservoir, latency);
         }
     });
     let histogram = || {

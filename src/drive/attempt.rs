@@ -5,77 +5,19 @@ use alloc::boxed::Box;
 use core::pin::pin;
 use core::time::Duration;
 
-use super::observe::{attempt_span, end_attempt_span};
+use super::observe::attempt_span;
+use super::record::Record;
 use super::{Call, Engine, Request};
 use crate::error::{ErrorClass, MuxCode, MuxError, StorageError, classify};
-use crate::health::Stamp;
 use crate::mux_mode::MuxMode;
 use crate::name::BackendName;
-use crate::port::{Clock, LocalStorage, OpContext, SpanHandle};
+use crate::port::{Clock, LocalStorage, OpContext};
 use crate::retry::{Bounded, Next, Tries, bounded};
 use crate::rng::Rng;
 use crate::roster::Member;
 use crate::stats::Outcome;
 use crate::sync::Arc;
 use crate::time::Instant;
-
-/// What an attempt must give back: its place among the calls in flight, perhaps the probe slot,
-/// its span, and one outcome.
-pub(super) struct Record {
-    pub(super) index: u32,
-    started: Instant,
-    seen: Stamp,
-    /// Time to the first chunk, for a stream: its whole length says nothing about the backend.
-    latency: Option<Duration>,
-    probing: bool,
-    open: bool,
-    span: Option<SpanHandle>,
-}
-
-impl Record {
-    /// Books the outcome, frees what is held, then tells who watches.
-    ///
-    /// In this order: a watcher that panics must not leave a count behind, nor a sink an open span.
-    fn close<S: LocalStorage, C: Clock, R: Rng>(
-        &mut self,
-        engine: &Engine<S, C, R>,
-        member: &Member<S>,
-        outcome: Outcome,
-        error: Option<&StorageError>,
-        now: Instant,
-    ) {
-        self.open = false;
-        let latency = self.latency.unwrap_or(now - self.started);
-        if let Some(place) = member.counters.record(outcome, latency) {
-            member.latencies.record(place, latency);
-        }
-        let change = engine.judge(member, outcome, error, now, self.seen);
-        self.free_probe(member);
-        member.leave();
-        if let Some(span) = self.span.take() {
-            end_attempt_span(&span, outcome, latency);
-        }
-        engine.tell(member, change, error);
-    }
-
-    /// The call was dropped, or the backend panicked: nobody's fault, but nothing may stay held.
-    fn abandon<S: LocalStorage, C: Clock, R: Rng>(
-        &mut self,
-        engine: &Engine<S, C, R>,
-        member: &Member<S>,
-    ) {
-        if self.open {
-            let now = if self.span.is_some() { engine.clock.now() } else { self.started };
-            self.close(engine, member, Outcome::Abort, None, now);
-        }
-    }
-
-    fn free_probe<S>(&mut self, member: &Member<S>) {
-        if core::mem::take(&mut self.probing) {
-            member.health.end_probe();
-        }
-    }
-}
 
 /// An attempt within a call's future. Dropping it abandons it.
 pub(super) struct Attempt<'a, S: LocalStorage, C: Clock, R: Rng> {
@@ -159,19 +101,8 @@ impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
         if change.is_some() {
             record.seen = member.health.stamp();
         }
-        let kept = KeptAttempt {
-            engine: shared.clone(),
-            member: member.clone(),
-            record: Record {
-                index: record.index,
-                started: record.started,
-                seen: record.seen,
-                latency: record.latency,
-                probing: false,
-                open: core::mem::take(&mut record.open),
-                span: record.span.take(),
-            },
-        };
+        let kept =
+            KeptAttempt { engine: shared.clone(), member: member.clone(), record: record.take() };
         kept.engine.tell(&kept.member, change, None);
         (self.answer, self.cx, kept)
     }
@@ -203,9 +134,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         probing: bool,
         now: Instant,
     ) -> Option<Self> {
-        let (probing, seen) = admit(member, probing, now)?;
-        let record =
-            Record { index, started: now, seen, latency: None, probing, open: true, span: None };
+        let record = Record::open(member, index, probing, now)?;
         let mut attempt = Self { engine: call.engine, member, record };
         attempt.record.span = attempt_span(
             &call.engine.watchers,
@@ -234,7 +163,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         let tries = Tries {
             options: &engine.settings.retry,
             clock: &engine.clock,
-            rng: &engine.rng,
+            rng: &engine.rng.0,
             signal: &call.signal,
             deadline: call.cx.deadline(),
             meter: engine.watchers.meter.as_deref(),
@@ -341,24 +270,6 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
         let error = StorageError::aborted().with_detail("the deadline of the call has passed");
         Tried { outcome: Outcome::Abort, error }
     }
-}
-
-/// Counts a call in, and takes the probe slot where it is a probe: whether it is one, and what it has
-/// seen of the health.
-fn admit<S>(member: &Member<S>, probing: bool, now: Instant) -> Option<(bool, Stamp)> {
-    if !member.enter() {
-        return None;
-    }
-    let mut probing = probing;
-    if probing && !member.health.begin_probe(now) {
-        probing = false;
-        // Whoever has the slot may have found it well by now, and not yet have let go.
-        if !member.health.stamp().is_up() {
-            member.leave();
-            return None;
-        }
-    }
-    Some((probing, member.health.stamp()))
 }
 
 /// The error of a backend that did not answer within `limit`.

@@ -9,7 +9,7 @@ use crate::mode::{Plan, plan};
 use crate::port::{Clock, LocalStorage, OpContext, Operation};
 use crate::rng::Rng;
 use crate::roster::{MAX_DEPTH, Roster};
-use crate::sync::{AbortSignal, Loaded, Ordering};
+use crate::sync::{AbortSignal, Loaded};
 use crate::time::Instant;
 
 /// A call under way: what it started with, and what all its attempts share.
@@ -51,7 +51,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         span: CallSpan,
         roster: Loaded<Roster<S>>,
     ) -> Self {
-        engine.totals.calls.fetch_add(1, Ordering::Relaxed);
+        engine.totals.calls.count();
         let started = engine.clock.now();
         Self { engine, cx, signal: cx.signal(), span, roster, started }
     }
@@ -98,7 +98,7 @@ fn admit<S: LocalStorage, C: Clock, R: Rng>(
     }
     let roster = engine.rosters.load();
     if roster.members().is_empty() {
-        engine.totals.calls.fetch_add(1, Ordering::Relaxed);
+        engine.totals.calls.count();
         return Err(engine.all_down(0).into());
     }
     // A backend that is a mux may have changed since it joined.

@@ -13,7 +13,7 @@ use crate::retry::RetryOptions;
 use crate::rng::Rng;
 use crate::roster::{Member, Rosters};
 use crate::stats::{Outcome, Totals};
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{Apart, Arc, AtomicU64, Ordering};
 use crate::time::Instant;
 
 /// The options that calls need, validated.
@@ -63,21 +63,21 @@ impl Watchers {
 pub(crate) struct Engine<S, C, R> {
     pub(crate) rosters: Rosters<S>,
     pub(crate) clock: C,
-    pub(crate) rng: R,
+    pub(crate) rng: Apart<R>,
     pub(crate) settings: Settings,
     pub(crate) watchers: Watchers,
     pub(crate) totals: Totals,
     /// Whose turn it is, for the modes that go around.
-    pub(crate) tickets: AtomicU64,
+    pub(crate) tickets: Apart<AtomicU64>,
 }
 
 impl<S, C, R: Rng> Lots for Engine<S, C, R> {
     fn ticket(&self) -> u64 {
-        self.tickets.fetch_add(1, Ordering::Relaxed)
+        self.tickets.0.fetch_add(1, Ordering::Relaxed)
     }
 
     fn draw(&self) -> u64 {
-        self.rng.next_u64()
+        self.rng.0.next_u64()
     }
 }
 

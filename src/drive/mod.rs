@@ -2,6 +2,7 @@
 //!
 //! - [`Engine`]: what all calls of a mux share. [`Call`]: one of them.
 //! - `attempt`: one backend is asked, with its signal, its retries in place and its timeout.
+//! - `record`: what it holds of that backend meanwhile, and its one entry in the books.
 //! - `in_turn`: one backend after the other.
 //! - `race`: all at once, the first answer wins. `settle`: all at once, all are waited for.
 //! - `fan_out`: futures polled side by side, for both.
@@ -18,6 +19,7 @@ mod in_turn;
 mod observe;
 mod race;
 mod read_stream;
+mod record;
 mod request;
 mod settle;
 mod stream_watch;

@@ -10,7 +10,7 @@ use crate::port::{Clock, EventSink, LocalStorage, Meter, Tracer};
 use crate::rng::Rng;
 use crate::roster::{Backend, Rosters};
 use crate::stats::Totals;
-use crate::sync::{Arc, AtomicU64};
+use crate::sync::{Apart, Arc};
 
 /// Collects what a mux is made of. Everything is checked at once, in [`build`](Self::build).
 pub struct MuxBuilder<S, C, R> {
@@ -90,11 +90,11 @@ impl<S: LocalStorage, C: Clock, R: Rng> MuxBuilder<S, C, R> {
             engine: Arc::new(Engine {
                 rosters,
                 clock: self.clock,
-                rng: self.rng,
+                rng: Apart(self.rng),
                 settings,
                 watchers: self.watchers,
                 totals: Totals::default(),
-                tickets: AtomicU64::new(0),
+                tickets: Apart::default(),
             }),
             alive: Arc::new(Alive::default()),
         })

@@ -14,7 +14,7 @@ use crate::retry::{Bounded, bounded};
 use crate::rng::Rng;
 use crate::roster::Member;
 use crate::stats::Outcome;
-use crate::sync::{AbortSignal, Arc};
+use crate::sync::{AbortSignal, Arc, Stripe};
 
 impl<S: LocalStorage, C: Clock, R: Rng> StorageMux<S, C, R> {
     /// The schedule of the health checks, for the caller to run beside everything else; each
@@ -72,11 +72,11 @@ fn keep_pending<T, F: Future>(running: &mut Vec<(T, Pin<Box<F>>)>, task: &mut Co
 }
 
 /// Counts a check among the calls in flight, so that a drained backend is never touched.
-struct InFlight<'a, S>(&'a Member<S>);
+struct InFlight<'a, S>(&'a Member<S>, Stripe);
 
 impl<S> Drop for InFlight<'_, S> {
     fn drop(&mut self) {
-        self.0.leave();
+        self.0.leave(self.1);
     }
 }
 
@@ -87,10 +87,11 @@ async fn check<S: LocalStorage, C: Clock, R: Rng>(
 ) {
     let Some(health_check) = &member.health_check else { return };
     // Another check of the same round may have closed the mux a moment ago.
-    if closed.is_aborted() || !member.enter() {
+    if closed.is_aborted() {
         return;
     }
-    let _in_flight = InFlight(&member);
+    let Some(stripe) = member.enter() else { return };
+    let _in_flight = InFlight(&member, stripe);
     let seen = member.health.stamp();
     let timeout = engine.settings.backend_timeout;
     let result = {

@@ -91,7 +91,7 @@ pub(super) fn stats<S, C, R>(engine: &Engine<S, C, R>) -> MuxStats {
     let roster = engine.rosters.load();
     MuxStats {
         mode: engine.settings.mode,
-        total_calls: engine.totals.calls.load(Ordering::Relaxed),
+        total_calls: engine.totals.calls.sum(),
         total_failovers: engine.totals.failovers.load(Ordering::Relaxed),
         total_fanout_partials: engine.totals.fanout_partials.load(Ordering::Relaxed),
         backends: roster.members().iter().map(|member| backend(member)).collect(),

@@ -10,7 +10,7 @@ use crate::mode::Weight;
 use crate::name::BackendName;
 use crate::port::{Capabilities, LocalStorage};
 use crate::stats::{Counters, Reservoir};
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, Stripe};
 use crate::time::Instant;
 
 /// A named storage, on its way into a mux.
@@ -81,7 +81,6 @@ pub(crate) struct Member<S> {
     pub(crate) latencies: Reservoir,
     /// The bits of the weight; those of NaN, which no weight can be, where there is none.
     weight: AtomicU64,
-    in_flight: AtomicU64,
     draining: AtomicBool,
     drain_started: AtomicU64,
     removal_told: AtomicBool,
@@ -103,7 +102,6 @@ impl<S> Member<S> {
             counters: Counters::default(),
             latencies: Reservoir::new(seed),
             weight: AtomicU64::new(backend.weight.unwrap_or(f64::NAN).to_bits()),
-            in_flight: AtomicU64::new(0),
             draining: AtomicBool::new(false),
             drain_started: AtomicU64::new(0),
             removal_told: AtomicBool::new(false),
@@ -116,22 +114,27 @@ impl<S> Member<S> {
         Weight::new(f64::from_bits(self.weight.load(Ordering::Relaxed))).ok()
     }
 
-    /// Counts a call in. False where the backend takes no new calls; then nothing was counted.
+    /// Counts a call in, in the stripe that it is to be counted out of. `None` where the backend
+    /// takes no new calls; then nothing was counted.
     ///
     /// The count goes up before the look: a drain that starts in between either sees the count or
     /// is seen here. Both sides are sequentially consistent for that reason.
-    pub(crate) fn enter(&self) -> bool {
-        self.in_flight.fetch_add(1, Ordering::SeqCst);
-        if self.is_draining() {
-            self.leave();
-            return false;
-        }
-        true
+    pub(crate) fn enter(&self) -> Option<Stripe> {
+        self.enter_at(Stripe::current())
     }
 
-    /// Counts a call out. Only for a call that was counted in.
-    pub(crate) fn leave(&self) {
-        if self.in_flight.fetch_sub(1, Ordering::SeqCst) == 1 && self.is_draining() {
+    pub(super) fn enter_at(&self, stripe: Stripe) -> Option<Stripe> {
+        self.counters.enter(stripe);
+        if self.is_draining() {
+            self.leave(stripe);
+            return None;
+        }
+        Some(stripe)
+    }
+
+    /// Counts a call out. Only for a call that was counted in, there.
+    pub(crate) fn leave(&self, stripe: Stripe) {
+        if self.counters.leave(stripe) && self.is_draining() {
             self.idle.notify(usize::MAX);
         }
     }
@@ -175,7 +178,7 @@ impl<S> Member<S> {
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
-        self.in_flight.load(Ordering::SeqCst)
+        self.counters.in_flight()
     }
 }
 

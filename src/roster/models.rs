@@ -14,7 +14,7 @@ use crate::error::StorageError;
 use crate::health::Cooldown;
 use crate::memory::MemoryStorage;
 use crate::mux_mode::MuxMode;
-use crate::sync::{Arc, AtomicU32, Ordering};
+use crate::sync::{Arc, AtomicU32, Ordering, Stripe};
 use crate::time::Instant;
 
 const COOLDOWN: Cooldown = Cooldown { base: Duration::from_secs(1), cap: Duration::from_secs(60) };
@@ -97,25 +97,23 @@ fn fail(rosters: &Rosters<MemoryStorage>, at: usize) {
 }
 
 /// A call: what it does to the backend ends before it is counted out.
-fn call(member: &Member<MemoryStorage>, done: &AtomicU32) -> u32 {
-    if !member.enter() {
-        return 0;
-    }
+fn call(member: &Member<MemoryStorage>, done: &AtomicU32, stripe: u32) -> u32 {
+    let Some(stripe) = member.enter_at(Stripe::nth(stripe)) else { return 0 };
     done.fetch_add(1, Ordering::Relaxed);
-    member.leave();
+    member.leave(stripe);
     1
 }
 
 /// Drains under `callers` calls. Each was waited for, or refused: had one been let in after the
 /// backend was told to be idle, or had the drain not waited, more would be done than it saw.
-fn drain_under(callers: usize) {
+fn drain_under(callers: u32) {
     let rosters = rosters(&["a"]);
     let member = rosters.load().member(0).cloned().unwrap();
     let done = Arc::new(AtomicU32::new(0));
     let calls: Vec<_> = (0..callers)
-        .map(|_| {
+        .map(|stripe| {
             let (member, done) = (member.clone(), done.clone());
-            thread::spawn(move || call(&member, &done))
+            thread::spawn(move || call(&member, &done, stripe))
         })
         .collect();
     assert!(member.start_draining(Instant::ZERO));
@@ -124,7 +122,7 @@ fn drain_under(callers: usize) {
     let admitted: u32 = calls.into_iter().map(|call| call.join().unwrap()).sum();
     assert_eq!(seen, admitted);
     assert_eq!(member.in_flight(), 0);
-    assert_eq!(call(&member, &done), 0);
+    assert_eq!(call(&member, &done, 0), 0);
 }
 
 /// Spec: DR-1, DR-4
@@ -145,7 +143,7 @@ fn two_who_wait_for_one_drain_both_hear_of_its_end_and_one_began_it() {
     loom::model(|| {
         let rosters = rosters(&["a"]);
         let member = rosters.load().member(0).cloned().unwrap();
-        assert!(member.enter());
+        let stripe = member.enter().unwrap();
         let waiters = [(); 2].map(|()| {
             let member = member.clone();
             thread::spawn(move || {
@@ -154,7 +152,7 @@ fn two_who_wait_for_one_drain_both_hear_of_its_end_and_one_began_it() {
                 began
             })
         });
-        member.leave();
+        member.leave(stripe);
         let began = waiters.map(|waiter| waiter.join().unwrap());
         assert!(began[0] != began[1]);
     });

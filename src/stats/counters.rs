@@ -2,35 +2,66 @@
 
 use core::time::Duration;
 
-use super::{Outcome, Place};
-use crate::sync::{AtomicU64, Ordering};
-use crate::time::nanos;
+use super::{Outcome, Place, SLOTS};
+use crate::sync::{AtomicU64, Ordering, STRIPES, Stripe, Striped};
+use crate::time::{Instant, nanos};
 
 /// The latency that stands for "none yet".
 const NONE: u64 = u64::MAX;
 
-/// The outcomes of one backend's attempts. Each attempt counts once, so at rest
-/// attempts = hits + misses + errors + cancelled. Counters wrap after 2^64.
+/// The outcomes of one backend's attempts, and the attempts under way. Each attempt counts once, so
+/// at rest attempts = hits + misses + errors + cancelled. Counters wrap after 2^64.
+///
+/// Every thread counts in a share of its own, and only a report adds them up.
 #[derive(Debug)]
 pub(crate) struct Counters {
+    shares: Striped<Share>,
+    /// The stripe of whoever made the backend. Draws are told apart by the way from there, so that
+    /// one thread alone draws the same whichever number it has.
+    home: Stripe,
+}
+
+/// What one stripe has counted.
+#[derive(Debug)]
+struct Share {
+    in_flight: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
     errors: AtomicU64,
     timeouts: AtomicU64,
     cancelled: AtomicU64,
     last_latency: AtomicU64,
+    /// When that was, to tell whose is the last of all.
+    last_at: AtomicU64,
+    /// How many were recorded in the other stripes when this one last looked.
+    elsewhere: AtomicU64,
 }
 
-impl Default for Counters {
+impl Default for Share {
     fn default() -> Self {
         Self {
+            in_flight: AtomicU64::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             timeouts: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
             last_latency: AtomicU64::new(NONE),
+            last_at: AtomicU64::new(0),
+            elsewhere: AtomicU64::new(0),
         }
+    }
+}
+
+impl Share {
+    const fn recorded(&self) -> [&AtomicU64; 3] {
+        [&self.hits, &self.misses, &self.errors]
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self { shares: Striped::default(), home: Stripe::current() }
     }
 }
 
@@ -46,57 +77,118 @@ pub(crate) struct Counted {
 }
 
 impl Counters {
-    /// Counts an attempt. Its place among all that were answered or failed, for the sample of their
-    /// latencies; `None` for one that was given up: how long a caller had patience says nothing
-    /// about the backend.
+    /// Counts an attempt in. It is counted out of the same stripe.
+    ///
+    /// Sequentially consistent, as is the way out: a drain looks at the sum.
+    pub(crate) fn enter(&self, stripe: Stripe) {
+        self.shares.of(stripe).in_flight.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Counts an attempt out. True where it was the last of its stripe: only then can it have been
+    /// the last of all.
+    pub(crate) fn leave(&self, stripe: Stripe) -> bool {
+        self.shares.of(stripe).in_flight.fetch_sub(1, Ordering::SeqCst) == 1
+    }
+
+    /// How many attempts are under way. Once nobody new comes in, zero means that all have ended:
+    /// a stripe never holds less than nothing, as each counts out where it was counted in.
+    pub(crate) fn in_flight(&self) -> u64 {
+        sum(self.shares.iter().map(|share| &share.in_flight), Ordering::SeqCst)
+    }
+
+    /// Counts the outcome of an attempt that ended at `now`. Its place among all that were answered
+    /// or failed, for the sample of their latencies; `None` for one that was given up: how long a
+    /// caller had patience says nothing about the backend.
     ///
     /// The place costs no count of its own: it is that of the outcome, and those of the others as
-    /// they stand. Of attempts that end at the very same time one may find fewer before it than there
-    /// were, never more; a serial number is never given twice.
-    pub(crate) fn record(&self, outcome: Outcome, latency: Duration) -> Option<Place> {
+    /// they stand. What other stripes have counted is looked at while the sample fills, and later
+    /// on where [`before`](Self::before) asks. While it fills, of attempts that end at the very same
+    /// time one may find fewer before it than there were, never more; a serial number is never given
+    /// twice.
+    pub(crate) fn record(
+        &self,
+        stripe: Stripe,
+        outcome: Outcome,
+        latency: Duration,
+        now: Instant,
+    ) -> Option<Place> {
+        let share = self.shares.of(stripe);
         let (kind, counter) = match outcome {
-            Outcome::Ok => (0, &self.hits),
-            Outcome::Miss => (1, &self.misses),
-            Outcome::Semantic | Outcome::Transient => (2, &self.errors),
+            Outcome::Ok => (0, &share.hits),
+            Outcome::Miss => (1, &share.misses),
+            Outcome::Semantic | Outcome::Transient => (2, &share.errors),
             Outcome::Timeout => {
-                self.timeouts.fetch_add(1, Ordering::Relaxed);
-                (2, &self.errors)
+                share.timeouts.fetch_add(1, Ordering::Relaxed);
+                (2, &share.errors)
             }
             Outcome::Abort => {
-                self.cancelled.fetch_add(1, Ordering::Relaxed);
+                share.cancelled.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
         };
         // Before its own, and not to be moved behind it: two that each counted the other in would
         // both take themselves for the later one.
-        let others = [&self.hits, &self.misses, &self.errors]
-            .into_iter()
-            .enumerate()
-            .filter(|(other, _)| *other != kind)
-            .fold(0, |sum: u64, (_, other)| sum.wrapping_add(other.load(Ordering::Acquire)));
+        let [mut here, mut others] = [0_u64; 2];
+        for (other, count) in share.recorded().into_iter().enumerate() {
+            let count = count.load(Ordering::Acquire);
+            here = here.wrapping_add(count);
+            others = others.wrapping_add(if other == kind { 0 } else { count });
+        }
+        let mut elsewhere = share.elsewhere.load(Ordering::Relaxed);
+        if here.saturating_add(elsewhere) < SLOTS as u64 {
+            elsewhere = self.look_elsewhere(stripe);
+        }
         let own = counter.fetch_add(1, Ordering::Release);
-        self.last_latency.store(nanos(latency).min(NONE - 1), Ordering::Relaxed);
+        share.last_latency.store(nanos(latency).min(NONE - 1), Ordering::Relaxed);
+        share.last_at.store(now.as_nanos(), Ordering::Relaxed);
+        let here = own.wrapping_add(others);
         let serial = own.wrapping_mul(3).wrapping_add(kind as u64);
-        Some(Place { before: own.wrapping_add(others), serial })
+        let serial =
+            serial.wrapping_mul(STRIPES as u64).wrapping_add(stripe.relative_to(self.home));
+        Some(Place { at_least: here.wrapping_add(elsewhere), here, serial, stripe })
+    }
+
+    /// How many were recorded before the one at `place`, those of the other stripes as they stand
+    /// now.
+    pub(crate) fn before(&self, place: Place) -> u64 {
+        place.here.wrapping_add(self.look_elsewhere(place.stripe))
+    }
+
+    fn look_elsewhere(&self, stripe: Stripe) -> u64 {
+        let own = self.shares.of(stripe);
+        let others = self.shares.iter().filter(|share| !core::ptr::eq(*share, own));
+        let elsewhere = sum(others.flat_map(Share::recorded), Ordering::Acquire);
+        own.elsewhere.store(elsewhere, Ordering::Relaxed);
+        elsewhere
     }
 
     pub(crate) fn read(&self) -> Counted {
-        let last = self.last_latency.load(Ordering::Relaxed);
+        let all = |counter: fn(&Share) -> &AtomicU64| {
+            sum(self.shares.iter().map(counter), Ordering::Relaxed)
+        };
+        let last = self.shares.iter().filter_map(|share| {
+            let latency = share.last_latency.load(Ordering::Relaxed);
+            (latency != NONE).then(|| (share.last_at.load(Ordering::Relaxed), latency))
+        });
         Counted {
-            hits: self.hits.load(Ordering::Relaxed),
-            misses: self.misses.load(Ordering::Relaxed),
-            errors: self.errors.load(Ordering::Relaxed),
-            timeouts: self.timeouts.load(Ordering::Relaxed),
-            cancelled: self.cancelled.load(Ordering::Relaxed),
-            last_latency: (last != NONE).then_some(Duration::from_nanos(last)),
+            hits: all(|share| &share.hits),
+            misses: all(|share| &share.misses),
+            errors: all(|share| &share.errors),
+            timeouts: all(|share| &share.timeouts),
+            cancelled: all(|share| &share.cancelled),
+            last_latency: last.max().map(|(_, latency)| Duration::from_nanos(latency)),
         }
     }
+}
+
+fn sum<'a>(counters: impl Iterator<Item = &'a AtomicU64>, ordering: Ordering) -> u64 {
+    counters.fold(0, |sum, counter| sum.wrapping_add(counter.load(ordering)))
 }
 
 /// What a mux counts over all its backends.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
-    pub(crate) calls: AtomicU64,
+    pub(crate) calls: Striped<AtomicU64>,
     pub(crate) failovers: AtomicU64,
     pub(crate) fanout_partials: AtomicU64,
 }
@@ -104,6 +196,14 @@ pub(crate) struct Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const STRIPE: Stripe = Stripe::nth(0);
+
+    impl Counters {
+        fn note(&self, outcome: Outcome, latency: Duration) -> Option<Place> {
+            self.record(STRIPE, outcome, latency, Instant::ZERO)
+        }
+    }
 
     /// Spec: SA-1
     #[test]
@@ -118,7 +218,7 @@ mod tests {
             Outcome::Timeout,
             Outcome::Abort,
         ] {
-            let _ = counters.record(outcome, Duration::from_millis(5));
+            let _ = counters.note(outcome, Duration::from_millis(5));
         }
         let read = counters.read();
         assert_eq!((read.hits, read.misses, read.errors), (1, 1, 3));
@@ -130,18 +230,19 @@ mod tests {
     #[test]
     fn the_shortest_and_the_longest_latency_are_both_told() {
         let counters = Counters::default();
-        counters.record(Outcome::Ok, Duration::ZERO);
+        counters.note(Outcome::Ok, Duration::ZERO);
         assert_eq!(counters.read().last_latency, Some(Duration::ZERO));
-        counters.record(Outcome::Ok, Duration::MAX);
+        counters.note(Outcome::Ok, Duration::MAX);
         assert_eq!(counters.read().last_latency, Some(Duration::from_nanos(u64::MAX - 1)));
     }
 
     /// Case SM-07. Spec: SA-1
     #[test]
     fn a_counter_that_is_full_begins_again_and_breaks_nothing() {
-        let counters = Counters { hits: AtomicU64::new(u64::MAX - 1), ..Counters::default() };
+        let counters = Counters::default();
+        counters.shares.of(STRIPE).hits.store(u64::MAX - 1, Ordering::Relaxed);
         for _ in 0..3 {
-            let _ = counters.record(Outcome::Ok, Duration::ZERO);
+            let _ = counters.note(Outcome::Ok, Duration::ZERO);
         }
         assert_eq!(counters.read().hits, 1);
     }
@@ -150,8 +251,8 @@ mod tests {
     #[test]
     fn an_abort_leaves_the_last_latency_alone() {
         let counters = Counters::default();
-        counters.record(Outcome::Ok, Duration::from_millis(5));
-        counters.record(Outcome::Abort, Duration::from_millis(90));
+        counters.note(Outcome::Ok, Duration::from_millis(5));
+        counters.note(Outcome::Abort, Duration::from_millis(90));
         assert_eq!(counters.read().last_latency, Some(Duration::from_millis(5)));
     }
 
@@ -162,13 +263,75 @@ mod tests {
         let outcomes =
             [Outcome::Ok, Outcome::Miss, Outcome::Abort, Outcome::Timeout, Outcome::Transient];
         let places: alloc::vec::Vec<_> = (0..50)
-            .filter_map(|at| counters.record(outcomes[at % 5], Duration::from_millis(1)))
+            .filter_map(|at| counters.note(outcomes[at % 5], Duration::from_millis(1)))
             .collect();
-        let before: alloc::vec::Vec<_> = places.iter().map(|place| place.before).collect();
+        let before: alloc::vec::Vec<_> = places.iter().map(|place| place.at_least).collect();
         assert_eq!(before, (0..40).collect::<alloc::vec::Vec<_>>());
         let mut serials: alloc::vec::Vec<_> = places.iter().map(|place| place.serial).collect();
         serials.sort_unstable();
         serials.dedup();
         assert_eq!(serials.len(), 40);
+    }
+
+    #[cfg(feature = "std")]
+    mod striped {
+        use super::*;
+
+        fn at(nanos: u64) -> Instant {
+            Instant::from_nanos(nanos)
+        }
+
+        /// Spec: SA-1
+        #[test]
+        fn what_stripes_count_apart_is_told_together_and_the_last_latency_is_that_of_the_latest() {
+            let counters = Counters::default();
+            let one = Duration::from_millis(1);
+            for (stripe, ended) in [(0, 10), (1, 30), (2, 20)] {
+                let stripe = Stripe::nth(stripe);
+                counters.record(stripe, Outcome::Ok, one * ended, at(u64::from(ended)));
+                counters.record(stripe, Outcome::Abort, one, at(90));
+            }
+            assert_eq!(counters.read().hits, 3);
+            assert_eq!(counters.read().cancelled, 3);
+            assert_eq!(counters.read().last_latency, Some(one * 30));
+        }
+
+        /// Spec: SA-1
+        #[test]
+        fn attempts_under_way_are_summed_and_the_last_of_a_stripe_is_told() {
+            let counters = Counters::default();
+            let [a, b] = [0, 1].map(Stripe::nth);
+            [a, a, b].into_iter().for_each(|stripe| counters.enter(stripe));
+            assert_eq!(counters.in_flight(), 3);
+            assert!(!counters.leave(a));
+            assert!(counters.leave(a));
+            assert_eq!(counters.in_flight(), 1);
+            assert!(counters.leave(b));
+            assert_eq!(counters.in_flight(), 0);
+        }
+
+        /// Spec: SA-2
+        #[test]
+        fn while_the_sample_fills_places_are_exact_and_later_on_where_they_are_asked_for() {
+            let counters = Counters::default();
+            let places: alloc::vec::Vec<_> = (0..1_000_u32)
+                .map(|n| {
+                    let stripe = Stripe::nth(n % 3);
+                    let place = counters.record(stripe, Outcome::Ok, Duration::ZERO, at(0));
+                    let place = place.unwrap();
+                    (place, counters.before(place))
+                })
+                .collect();
+            for (n, (place, before)) in places.iter().enumerate() {
+                assert_eq!(*before, n as u64);
+                assert!(place.at_least <= *before);
+                assert!(n >= SLOTS || place.at_least == *before, "{n}: {place:?}");
+            }
+            let mut serials: alloc::vec::Vec<_> =
+                places.iter().map(|(place, _)| place.serial).collect();
+            serials.sort_unstable();
+            serials.dedup();
+            assert_eq!(serials.len(), 1_000);
+        }
     }
 }

@@ -6,7 +6,7 @@ mod counters;
 mod reservoir;
 
 pub(crate) use counters::{Counters, Totals};
-pub(crate) use reservoir::{Place, Reservoir};
+pub(crate) use reservoir::{Place, Reservoir, SLOTS};
 
 /// How an attempt ended, as the statistics and the spans see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::rng::{GAMMA, below, mix};
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, Stripe};
 use crate::time::nanos;
 
 /// How many samples a backend keeps.
@@ -12,10 +12,13 @@ pub(crate) const SLOTS: usize = 256;
 /// Where a record stands among all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// How many were recorded before it, at least.
-    pub(crate) before: u64,
+    /// How many were recorded before it, at least: those of the other stripes may be more by now.
+    pub(crate) at_least: u64,
+    /// How many of its own stripe were recorded before it.
+    pub(crate) here: u64,
     /// A number that no other record has.
     pub(crate) serial: u64,
+    pub(crate) stripe: Stripe,
 }
 
 /// A uniform random sample of everything that was recorded: Algorithm R.
@@ -46,15 +49,24 @@ impl<const N: usize> Reservoir<N> {
         Self { seed, slots: core::array::from_fn(|_| AtomicU32::new(EMPTY)) }
     }
 
-    pub(crate) fn record(&self, place: Place, latency: Duration) {
+    /// Keeps a latency, or not. `before` tells how many were recorded before it; it is only asked
+    /// where that can matter, since it looks at what other threads write.
+    ///
+    /// A record is kept where its draw falls into the first `N` of as many slots as there are
+    /// records. A draw that misses them among few records misses them among more.
+    pub(crate) fn record(&self, place: Place, latency: Duration, before: impl FnOnce() -> u64) {
         let sample = encode(latency);
-        if place.before < N as u64 && self.fill(place.before, sample) {
+        if place.at_least < N as u64 && self.fill(place.at_least, sample) {
             return;
         }
         let draw = mix(self.seed.wrapping_add(place.serial.wrapping_mul(GAMMA)));
-        let slot = below(draw, place.before.saturating_add(1).max(N as u64));
+        let among = |before: u64| below(draw, before.saturating_add(1).max(N as u64));
+        if among(place.at_least) >= N as u64 {
+            return;
+        }
         // The slot is below N for every record that is kept, so the cast keeps it whole.
-        if let Some(kept) = self.slots.get(usize::try_from(slot).unwrap_or(usize::MAX)) {
+        let slot = usize::try_from(among(before())).unwrap_or(usize::MAX);
+        if let Some(kept) = self.slots.get(slot) {
             kept.store(sample, Ordering::Relaxed);
         }
     }
@@ -129,14 +141,19 @@ mod models;
 mod tests {
     use super::*;
 
-    fn nth(before: u64) -> Place {
-        Place { before, serial: before }
+    impl<const N: usize> Reservoir<N> {
+        /// As one thread records, which knows of all.
+        fn note(&self, before: u64, latency: Duration) {
+            let stripe = Stripe::nth(0);
+            let place = Place { at_least: before, here: before, serial: before, stripe };
+            self.record(place, latency, || before);
+        }
     }
 
     fn of(millis: impl IntoIterator<Item = u64>) -> Reservoir {
         let reservoir = Reservoir::new(1);
         for (place, each) in millis.into_iter().enumerate() {
-            reservoir.record(nth(place as u64), Duration::from_millis(each));
+            reservoir.note(place as u64, Duration::from_millis(each));
         }
         reservoir
     }
@@ -186,7 +203,7 @@ mod tests {
         let mut kept = [0_u32; 5];
         for trial in 0..50_000_u64 {
             let reservoir = Reservoir::<2>::new(mix(trial));
-            (0..5).for_each(|value| reservoir.record(nth(value), Duration::from_nanos(value)));
+            (0..5).for_each(|value| reservoir.note(value, Duration::from_nanos(value)));
             for slot in &reservoir.slots {
                 kept[slot.load(Ordering::Relaxed) as usize] += 1;
             }
@@ -194,6 +211,29 @@ mod tests {
         for count in kept {
             assert!(count.abs_diff(20_000) <= 550, "{kept:?}");
         }
+    }
+
+    /// A thread that knows of few of the records before it must not keep more than its share.
+    ///
+    /// Case SM-01. Spec: SA-2
+    #[test]
+    fn a_record_that_knows_of_half_the_others_is_kept_as_often_as_one_that_knows_of_all() {
+        const TRIALS: u64 = 50_000;
+        let mut kept = 0_u32;
+        let mut asked = 0_u32;
+        for trial in 0..TRIALS {
+            let reservoir = Reservoir::<2>::new(mix(trial));
+            let place = Place { at_least: 9, here: 9, serial: 19, stripe: Stripe::nth(0) };
+            reservoir.record(place, Duration::from_nanos(7), || {
+                asked += 1;
+                19
+            });
+            kept += u32::from(reservoir.percentiles().is_some());
+        }
+        // Two slots for the 20th record, one time in ten; asked where two of ten slots are hit, one
+        // in five. Five standard errors are 335 and 447.
+        assert!(kept.abs_diff(5_000) < 335, "{kept}");
+        assert!(asked.abs_diff(10_000) < 447, "{asked}");
     }
 
     #[test]

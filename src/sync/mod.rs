@@ -10,6 +10,7 @@ mod lock;
 mod model;
 mod seeded_rng;
 mod snapshot;
+mod stripe;
 #[cfg(all(target_os = "none", not(feature = "std")))]
 mod wide;
 
@@ -20,6 +21,7 @@ pub(crate) use lock::Lock;
 pub(crate) use model::{AtomicBool, AtomicU32, AtomicU64, Lock};
 pub use seeded_rng::{RandCoreRng, SeededRng};
 pub(crate) use snapshot::{Loaded, Snapshot};
+pub(crate) use stripe::{Apart, STRIPES, Stripe, Striped};
 
 #[cfg(target_has_atomic = "ptr")]
 pub(crate) use alloc::sync::{Arc, Weak};

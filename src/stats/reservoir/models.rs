@@ -7,6 +7,7 @@ use loom::thread;
 use super::*;
 use crate::stats::{Counters, Outcome};
 use crate::sync::Arc;
+use crate::time::Instant;
 
 const fn millis(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -25,9 +26,11 @@ impl<const N: usize> Default for Reservoir<N> {
 }
 
 impl<const N: usize> Books<N> {
-    fn record(&self, outcome: Outcome, latency: u64) {
-        let place = self.counters.record(outcome, millis(latency));
-        self.reservoir.record(place.unwrap(), millis(latency));
+    fn record(&self, stripe: u32, outcome: Outcome, latency: u64) {
+        let latency = millis(latency);
+        let place = self.counters.record(Stripe::nth(stripe), outcome, latency, Instant::ZERO);
+        let place = place.unwrap();
+        self.reservoir.record(place, latency, || self.counters.before(place));
     }
 
     fn recorded(&self) -> u64 {
@@ -39,12 +42,13 @@ impl<const N: usize> Books<N> {
 /// Spec: SA-2, IS-2
 #[test]
 fn two_recorders_lose_no_record_and_a_reader_meets_only_what_was_recorded() {
-    for other in [Outcome::Ok, Outcome::Miss] {
+    for (stripe, other) in [(0, Outcome::Ok), (0, Outcome::Miss), (1, Outcome::Ok)] {
         loom::model(move || {
             let books = Arc::new(Books::<2>::default());
-            let recorders = [(Outcome::Ok, 1), (other, 9)].map(|(outcome, latency)| {
+            let both = [(0, Outcome::Ok, 1), (stripe, other, 9)];
+            let recorders = both.map(|(stripe, outcome, latency)| {
                 let books = books.clone();
-                thread::spawn(move || books.record(outcome, latency))
+                thread::spawn(move || books.record(stripe, outcome, latency))
             });
             if let Some(Percentiles { p50, p99 }) = books.reservoir.percentiles() {
                 assert!([millis(1), millis(9)].contains(&p50) && [p50, millis(9)].contains(&p99));
@@ -63,10 +67,11 @@ fn two_recorders_lose_no_record_and_a_reader_meets_only_what_was_recorded() {
 fn a_reservoir_that_overflows_under_its_reader_counts_all_and_keeps_whole_samples() {
     loom::model(|| {
         let books = Arc::new(Books::<1>::default());
-        let recorders = [(Outcome::Ok, 1), (Outcome::Miss, 3)].map(|(outcome, latency)| {
-            let books = books.clone();
-            thread::spawn(move || books.record(outcome, latency))
-        });
+        let recorders =
+            [(0, Outcome::Ok, 1), (1, Outcome::Miss, 3)].map(|(stripe, outcome, latency)| {
+                let books = books.clone();
+                thread::spawn(move || books.record(stripe, outcome, latency))
+            });
         if let Some(Percentiles { p50, p99 }) = books.reservoir.percentiles() {
             assert!([millis(1), millis(3)].contains(&p50) && p50 == p99);
         }
