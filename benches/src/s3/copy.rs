@@ -23,7 +23,7 @@ use crate::subject::{Mux, mux};
 const TOTAL: u64 = 1024 * MIB;
 const MIB: u64 = 1024 * 1024;
 
-/// What is sent at once.
+/// What is handed over at once.
 const CHUNK: usize = 256 * 1024;
 
 /// How much memory the copy may add. The write stream of each store says that it holds at most
@@ -121,7 +121,8 @@ async fn write(shield: &Mux<SharedStorage>) -> Duration {
     for _ in 0..TOTAL / CHUNK as u64 {
         let mut chunk = vec![0; CHUNK];
         film.fill(&mut chunk);
-        sink.send(Bytes::from(chunk)).await.expect("sent");
+        // Sending would flush each time, and so wait for the parts in flight.
+        sink.feed(Bytes::from(chunk)).await.expect("taken");
     }
     sink.close().await.expect("stored");
     begun.elapsed()
