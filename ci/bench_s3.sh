@@ -33,6 +33,8 @@ start() {
         ! answers || continue
         "$CARGO_TARGET_DIR/release/s3-server" "$port" "$folder/s3" &
         server=$!
+        # Or the shell tells of its end.
+        disown "$server"
         for ((tries = 0; tries < 100; tries++)); do
             # Another process on that port would answer too.
             kill -0 "$server" 2>/dev/null || break
