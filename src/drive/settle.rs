@@ -53,6 +53,21 @@ pub(super) struct Targets {
     decides: BackendSet,
 }
 
+/// How a write on several backends went.
+pub(super) struct Settled {
+    /// Who was asked in the end.
+    opened: BackendSet,
+    failures: Vec<(usize, Failure)>,
+}
+
+impl Settled {
+    /// Whether it was stored by everyone who takes calls: there is nothing to conclude then.
+    fn is_whole(&self, targets: &Targets) -> bool {
+        let all = targets.skipped.is_empty() && self.opened == targets.asked;
+        all && self.failures.is_empty()
+    }
+}
+
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// Who a write goes to: all that are usable, and the origin in any case where it decides.
     pub(super) fn targets(&self, quorum: Quorum) -> Targets {
@@ -77,24 +92,28 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         quorum: Quorum,
     ) -> Result<Q::Answer, StorageError> {
         let targets = self.targets(quorum);
-        let mut answers: Vec<(usize, Q::Answer)> = Vec::new();
-        let ends =
-            self.write_all(request, &targets, |at, served| answers.push((at, served.finish())));
-        let ends = ends.await;
-        conclude(self.engine, quorum, ends)?;
-        answers.sort_unstable_by_key(|(at, _)| *at);
-        let first = answers.into_iter().next().map(|(_, answer)| answer);
-        first.ok_or_else(|| self.engine.all_down(0).into())
+        // The answer of the first in the order of the mux.
+        let mut first: Option<(usize, Q::Answer)> = None;
+        let settled = self.write_all(request, &targets, |at, served| {
+            let answer = served.finish();
+            if first.as_ref().is_none_or(|(known, _)| at < *known) {
+                first = Some((at, answer));
+            }
+        });
+        let settled = settled.await;
+        if !settled.is_whole(&targets) {
+            conclude(self.engine, quorum, self.ends(&targets, settled))?;
+        }
+        first.map(|(_, answer)| answer).ok_or_else(|| self.engine.all_down(0).into())
     }
 
-    /// Runs a write on all targets. Hands over the successes; gives what became of each backend,
-    /// in the order of the mux, those that were skipped among them.
+    /// Runs a write on all targets, and hands over the successes.
     pub(super) async fn write_all<Q: Request<S>>(
         &'a self,
         request: &Q,
         targets: &Targets,
         mut stored: impl FnMut(usize, Served<'a, S, C, R, Q::Answer>),
-    ) -> Vec<LaneEnd> {
+    ) -> Settled {
         let mut lanes = self.fan_out(request, targets.asked, targets.probing, targets.decides);
         let opened: BackendSet = lanes.places().collect();
         let mut failures: Vec<(usize, Failure)> = Vec::new();
@@ -105,6 +124,12 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             })
         })
         .await;
+        Settled { opened, failures }
+    }
+
+    /// What became of each backend, in the order of the mux, those that were skipped among them.
+    pub(super) fn ends(&self, targets: &Targets, settled: Settled) -> Vec<LaneEnd> {
+        let Settled { opened, mut failures } = settled;
         let mut ends = Vec::new();
         let mut index = 0;
         for at in targets.asked.union(targets.skipped).iter() {

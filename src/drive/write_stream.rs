@@ -69,10 +69,11 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
             Plan::Settle(quorum) => {
                 let targets = self.targets(quorum);
                 let mut opened = Vec::new();
-                let ends = self.write_all(request, &targets, |at, served| {
+                let settled = self.write_all(request, &targets, |at, served| {
                     opened.push((at, served.timed()));
                 });
-                let ends = ends.await;
+                let settled = settled.await;
+                let ends = self.ends(&targets, settled);
                 opened.sort_unstable_by_key(|(at, _)| *at);
                 let origin = ends.iter().find(|lane| lane.is_origin).map(|lane| lane.at);
                 for (at, served) in opened {
