@@ -117,6 +117,9 @@ macro_rules! plain_calls {
 
         /// Opens a value for writing chunk by chunk. It becomes visible at close.
         ///
+        /// Pass many chunks with `SinkExt::feed`: `SinkExt::send` flushes each, which a store that
+        /// sends several parts at once answers only when all of them are through.
+        ///
         /// # Errors
         ///
         /// As for `get`, `KEY_NOT_FOUND` apart.

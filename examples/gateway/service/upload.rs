@@ -104,7 +104,8 @@ async fn write_stream(
         if length > limit {
             return Err(too_long(limit));
         }
-        writer.send(chunk).await?;
+        // Not `send`, which would wait for each chunk to be through before it takes the next.
+        writer.feed(chunk).await?;
     }
     writer.close().await?;
     Ok(StatusCode::NO_CONTENT.into_response())
