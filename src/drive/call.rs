@@ -1,11 +1,14 @@
 //! One call of a mux, from its start to its answer.
 
+use alloc::format;
+
 use super::attempt::Served;
 use super::observe::CallSpan;
 use super::{Engine, Request};
 use crate::error::{MuxCode, MuxError, StorageError};
 use crate::key::validate_key;
 use crate::mode::{Plan, plan};
+use crate::mux_mode::MuxMode;
 use crate::port::{Clock, LocalStorage, OpContext, Operation};
 use crate::rng::Rng;
 use crate::roster::{MAX_DEPTH, Roster};
@@ -108,11 +111,25 @@ fn admit<S: LocalStorage, C: Clock, R: Rng>(
         roster.capabilities()
     };
     if !capabilities.contains(operation) {
-        return Err(StorageError::unsupported()
-            .with_detail("not every backend of the mux has this operation"));
+        return Err(unsupported(&roster, settings.mode, operation));
     }
     if let Some(key) = key {
         validate_key(key, capabilities.max_key_bytes())?;
     }
     Ok(roster)
+}
+
+/// Whom to blame for an operation that the mux does not have: the first backend that lacks it, or
+/// the mode.
+fn unsupported<S: LocalStorage>(
+    roster: &Roster<S>,
+    mode: MuxMode,
+    operation: Operation,
+) -> StorageError {
+    let lacks = |storage: &S| !storage.capabilities().contains(operation);
+    let detail = match roster.members().iter().find(|member| lacks(&member.storage)) {
+        Some(member) => format!("backend `{}` has no {operation}", member.name),
+        None => format!("{mode} mode has no {operation}"),
+    };
+    StorageError::unsupported().with_detail(detail)
 }

@@ -199,6 +199,8 @@ fn a_conditional_write_is_unsupported_and_touches_nobody() {
     let world = world(3);
     let (result, asked) = world.calls_during(perform(&world.mux, Operation::SetIf));
     assert_eq!(result, Err(StorageError::unsupported()));
+    let said = result.map_err(|error| error.to_string()).unwrap_err();
+    assert!(said.contains("mirror mode has no set_if"), "{said}");
     assert_eq!(asked, [0, 0, 0]);
     assert_eq!(world.peek(0, FRESH), None);
     let cx = OpContext::new();

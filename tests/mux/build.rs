@@ -222,6 +222,7 @@ fn the_capabilities_are_what_all_backends_share_and_the_rest_is_refused_untouche
     let error =
         storage_mux::sim::run(&clock, mux.set("k", "v")).expect("runs").expect_err("lacking");
     assert_eq!(error.code(), "STORAGE.UNSUPPORTED");
+    assert!(error.to_string().contains("backend `b` has no set"), "{error}");
     assert!(stores[0].0.is_empty(), "no backend may have been asked");
 }
 
