@@ -141,6 +141,21 @@ mod tests {
         }
     }
 
+    /// One draw is what the alias table takes; another would be that of a walk over all weights.
+    ///
+    /// Spec: WT-1
+    #[test]
+    fn a_new_call_costs_one_draw_and_so_does_each_that_moves_on() {
+        let of = weights(&[1.0, 3.0, 6.0], set(&[0, 1, 2]));
+        for tried in [&[][..], &[2], &[2, 0]] {
+            let lots = TestLots::new(0, 9);
+            assert!(next(&Turn { weights: &of, ..turn(&[0, 1, 2], tried) }, &lots).is_some());
+            let fresh = TestLots::new(0, 9);
+            let second = (fresh.draw(), fresh.draw()).1;
+            assert_eq!(lots.draw(), second, "{tried:?}");
+        }
+    }
+
     /// Spec: WT-4
     #[test]
     fn a_call_that_moves_on_draws_by_weight_among_the_rest_and_ends_when_all_were_asked() {
