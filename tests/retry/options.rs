@@ -66,6 +66,14 @@ fn each_count_must_be_at_least_one_and_the_error_names_it() {
     assert_eq!(refused(least), None);
 }
 
+/// Spec: RT-08, RT-09
+#[test]
+fn an_option_out_of_range_has_a_code_a_name_and_a_rule() {
+    let invalid = RetryOptions::new().with_max_attempts(0).validate().unwrap_err();
+    assert_eq!(invalid.code(), "RETRY.INVALID_OPTION");
+    assert_eq!((invalid.field(), invalid.rule()), ("max_attempts", "must be at least 1"));
+}
+
 /// A walk without an end would wait for ever, and one without room would not be a walk.
 ///
 /// Spec: RT-09

@@ -265,7 +265,7 @@ impl Machine {
 mod tests {
     use super::*;
 
-    /// A success that changes nothing takes no lock, so the word alone must tell that it does.
+    /// What changes nothing takes no lock, so word and ticket alone must tell that it does.
     ///
     /// Spec: RT-06
     #[test]
@@ -275,6 +275,7 @@ mod tests {
         let mut machine = Machine::new(options);
         for round in 0..3 {
             let ticket = machine.word().ticket_if_closed().expect("it is closed");
+            assert!(!ticket.is_trial(), "it has no place to give back");
             assert!(machine.word().is_settled_by(ticket), "round {round}");
             machine.on_failure(Instant::ZERO, ticket);
             assert!(!machine.word().is_settled_by(ticket), "a failure is there to forget");
@@ -289,6 +290,7 @@ mod tests {
                 panic!("its time is over")
             };
             assert_eq!(machine.word().ticket_if_closed(), None, "it is half-open");
+            assert!(trial.is_trial(), "it has one");
             assert!(!machine.word().is_settled_by(trial), "a trial always counts");
             machine.on_success(trial);
             assert!(!machine.word().is_settled_by(ticket), "of an earlier state");
