@@ -21,7 +21,8 @@ run cargo +nightly miri setup
 # Thousands of draws or sets, to hold a rule of arithmetic: minutes each here, and nothing to find.
 long=(alias_table::tests::seeded_draws alias_table::tests::a_zero_weight set::tests::the_nth
     weighted::tests::one_three_six weighted::tests::a_call_that_moves_on sim::dice::
-    reservoir::tests::a_hundred_thousand reservoir::tests::each_of_five)
+    reservoir::tests::a_hundred_thousand reservoir::tests::each_of_five
+    reservoir::tests::a_record_that_knows)
 skips=()
 for each in "${long[@]}"; do skips+=(--skip "$each"); done
 
