@@ -10,7 +10,7 @@ use storage_mux::sim::{FakeClock, Fault, FaultStorage};
 use storage_mux::{Backend, MemoryStorage, MuxCode, MuxMode, SeededRng, StorageError, StorageMux};
 
 use crate::rigged::Rigged;
-use crate::support::{Store, mode};
+use crate::support::{Ends, Store, mode};
 
 const MODES: [MuxMode; 6] = [
     MuxMode::Failover,
@@ -23,16 +23,6 @@ const MODES: [MuxMode; 6] = [
 
 fn is_legal(error: &StorageError) -> bool {
     error.is_mux(MuxCode::AllBackendsDown) || error.is_key_not_found()
-}
-
-/// Ends the loops that look at it, also where the thread that holds it fails: a scope waits for all
-/// of its threads, so they would hang instead.
-struct Ends<'a>(&'a AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
 }
 
 /// Case DR-04, DR-05. Spec: MU-3, DR-1, DR-4

@@ -7,7 +7,7 @@ use futures_util::future::{join, join_all};
 use storage_mux::sim::{FakeClock, Fault};
 use storage_mux::{Backend, Clock, MemoryStorage, MuxCode, MuxMode, SeededRng, StorageMux};
 
-use crate::support::{World, mode, ms};
+use crate::support::{Ends, World, mode, ms};
 
 /// Spec: MU-3, DR-1, DR-4, IS-2
 #[test]
@@ -44,16 +44,6 @@ fn ten_thousand_calls_in_flight_all_end_and_none_lands_on_a_drained_backend() {
         assert!(stats.backends.iter().all(|backend| backend.in_flight == 0));
         let attempts: usize = world.calls().iter().sum();
         assert_eq!(attempts as u64, stats.total_calls + stats.total_failovers, "{each}");
-    }
-}
-
-/// Ends the loops that look at it, also where the thread that holds it fails: a scope waits for all
-/// of its threads, so they would hang instead.
-struct Ends<'a>(&'a AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storage_mux::retry::RetryOptions;
@@ -18,6 +19,16 @@ pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
 pub fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+/// Ends the loops that look at it, also where the thread that holds it fails: a scope waits for all
+/// of its threads, so they would hang instead.
+pub struct Ends<'a>(pub &'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 /// A mux, its stores and what watches it.
