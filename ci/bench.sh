@@ -10,9 +10,7 @@ plot=benches/hung_primary.png
 
 run cargo build --quiet --locked --release --manifest-path benches/Cargo.toml --bin compare
 table=$CARGO_TARGET_DIR/bench.md
-# glibc keeps freed blocks of up to a kibibyte at hand and looks for larger ones anew, by as much as
-# a microsecond and as chance has laid out the heap. Both sides have such blocks: keep those too.
-GLIBC_TUNABLES=glibc.malloc.tcache_max=65536 "$CARGO_TARGET_DIR/release/compare" --plot "$plot" | tee "$table"
+"$CARGO_TARGET_DIR/release/compare" --plot "$plot" | tee "$table"
 
 # A cold build of what everyone gets, the crates already fetched. The best of three: whatever else
 # the machine does only adds to it.

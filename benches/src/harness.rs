@@ -79,12 +79,9 @@ impl Group {
 impl Case {
     /// Finds out how often fits into a sample, warms up on the way, and counts allocations.
     fn calibrate(&mut self) {
-        loop {
-            let begun = Instant::now();
-            (self.work)(self.times);
-            if begun.elapsed() >= SAMPLE || self.times > 1 << 24 {
-                break;
-            }
+        // Until three in a row are long enough: one that was interrupted would end the search at a
+        // length at which what a sample costs once is all that it shows.
+        while self.times < 1 << 24 && (0..3).any(|_| self.spent() < SAMPLE) {
             self.times *= 2;
         }
         // Whatever grows only now and then does not count: the difference of two lengths does not
@@ -98,10 +95,15 @@ impl Case {
         self.allocations = many.saturating_sub(few) as f64 / 1_000.0;
     }
 
-    fn sample(&mut self) -> f64 {
+    /// The time of one sample.
+    fn spent(&mut self) -> Duration {
         let begun = Instant::now();
         (self.work)(self.times);
-        begun.elapsed().as_nanos() as f64 / f64::from(self.times)
+        begun.elapsed()
+    }
+
+    fn sample(&mut self) -> f64 {
+        self.spent().as_nanos() as f64 / f64::from(self.times)
     }
 }
 
