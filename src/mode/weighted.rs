@@ -47,6 +47,10 @@ impl Weights {
     }
 
     /// Weights by place in the roster, and a table over the places in `up`.
+    ///
+    /// Not inlined: what it takes of the stack is for those modes alone that weigh, and a roster is
+    /// made anew at the far end of a call, when a backend has failed.
+    #[inline(never)]
     pub(crate) fn new(
         weights: impl Iterator<Item = Option<Weight>>,
         up: super::BackendSet,
