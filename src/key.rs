@@ -20,6 +20,7 @@ use crate::error::StorageError;
 /// assert!(validate_key("", 3).is_err());
 /// assert!(validate_key("a\0", 3).is_err());
 /// ```
+#[inline]
 pub fn validate_key(key: &str, max_bytes: usize) -> Result<(), StorageError> {
     if key.is_empty() {
         return Err(StorageError::invalid_key("the key is empty"));
@@ -40,12 +41,15 @@ pub fn validate_key(key: &str, max_bytes: usize) -> Result<(), StorageError> {
 fn has_nul(bytes: &[u8]) -> bool {
     const LOW: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = LOW << 7;
-    let (words, rest) = bytes.as_chunks::<8>();
     let in_word = |word: &[u8; 8]| {
         let word = u64::from_ne_bytes(*word);
         word.wrapping_sub(LOW) & !word & HIGH != 0
     };
-    words.iter().any(in_word) || rest.contains(&0)
+    match bytes.last_chunk::<8>() {
+        // The last word overlaps the one before it, so that no rest is left.
+        Some(last) => in_word(last) || bytes.as_chunks::<8>().0.iter().any(in_word),
+        None => bytes.contains(&0),
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,11 @@ impl Instant {
     pub const fn saturating_duration_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
+
+    /// The same for what is only counted.
+    pub(crate) const fn lapse_since(self, earlier: Self) -> Lapse {
+        Lapse(self.0.saturating_sub(earlier.0))
+    }
 }
 
 impl Add<Duration> for Instant {
@@ -78,9 +83,33 @@ impl fmt::Display for Instant {
     }
 }
 
+/// A length of time in nanoseconds. A [`Duration`] keeps seconds and the rest apart: to count one it
+/// would be put together by a division and taken apart again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lapse(u64);
+
+impl Lapse {
+    /// In nanoseconds, `u64::MAX` where it is longer than can be told.
+    pub(crate) const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) const fn as_duration(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+}
+
+impl From<Duration> for Lapse {
+    fn from(duration: Duration) -> Self {
+        Self(nanos(duration))
+    }
+}
+
 /// The nanoseconds of a duration, `u64::MAX` for one that is longer than can be told.
 pub(crate) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    let whole = duration.as_secs().checked_mul(1_000_000_000);
+    let all = whole.and_then(|whole| whole.checked_add(u64::from(duration.subsec_nanos())));
+    all.unwrap_or(u64::MAX)
 }
 
 /// A duration in milliseconds with its fraction, the unit of the telemetry attributes.

@@ -3,7 +3,6 @@
 //! Over memory, on one thread, with fixed seeds: two runs differ by nothing that matters.
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use storage_mux::retry::{CircuitBreaker, CircuitBreakerOptions, RetryOptions, retry};
 use storage_mux::runtime::tokio::TokioClock;
@@ -98,14 +97,14 @@ fn picks(times: u32) {
 fn records(times: u32) {
     let (counters, reservoir) = (Counters::default(), Reservoir::<256>::new(1));
     for at in 0..times {
-        let latency = Duration::from_nanos(u64::from(black_box(at)));
-        book(&counters, &reservoir, latency);
+        let ended = Instant::from_nanos(u64::from(black_box(at)));
+        book(&counters, &reservoir, ended);
     }
 }
 
 /// An outcome counted and its latency recorded, as an attempt does it when it ends.
-pub(crate) fn book(counters: &Counters, reservoir: &Reservoir<256>, latency: Duration) {
-    let now = Instant::ZERO + latency;
+pub(crate) fn book(counters: &Counters, reservoir: &Reservoir<256>, now: Instant) {
+    let latency = now.lapse_since(Instant::ZERO);
     if let Some(place) = counters.record(Stripe::current(), black_box(Outcome::Ok), latency, now) {
         reservoir.record(place, latency, || counters.before(place));
     }

@@ -20,6 +20,7 @@ use crate::parts::mode::AliasTable;
 use crate::parts::stats::{Counters, Place, Reservoir};
 use crate::subject::{drive, keep, runtime};
 use crate::sync::Stripe;
+use crate::time::Instant;
 
 /// The rows of this part.
 #[must_use]
@@ -125,6 +126,7 @@ fn picks(count: usize, rounds: usize) -> Vec<Row> {
 
 fn samples(rounds: usize) -> Vec<Row> {
     let latencies = |at: u32| u64::from(at.wrapping_mul(2_654_435_761) >> 12) + 1;
+    let lapse = |nanos| Instant::from_nanos(nanos).lapse_since(Instant::ZERO);
     let mut group = Group::default();
     let reservoir: Reservoir = Reservoir::new(1);
     let stripe = Stripe::current();
@@ -132,14 +134,13 @@ fn samples(rounds: usize) -> Vec<Row> {
         for at in 0..times {
             let here = u64::from(at) + 1_000_000;
             let place = Place { at_least: here, here, serial: at.into(), stripe };
-            reservoir.record(place, Duration::from_nanos(latencies(black_box(at))), || here);
+            reservoir.record(place, lapse(latencies(black_box(at))), || here);
         }
     });
     let (counters, reservoir) = (Counters::default(), Reservoir::<256>::new(1));
     group.case("booked", move |times| {
         for at in 0..times {
-            let latency = Duration::from_nanos(latencies(black_box(at)));
-            book(&counters, &reservoir, latency);
+            book(&counters, &reservoir, Instant::from_nanos(latencies(black_box(at))));
         }
     });
     let histogram = || {

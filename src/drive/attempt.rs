@@ -1,18 +1,14 @@
-//! One backend is asked to serve a call: with its own signal, its retries in place and its
-//! timeout. Whatever becomes of it, it is accounted for once.
+//! One backend is asked to serve a call. Whatever becomes of it, it is accounted for once.
 
 use alloc::boxed::Box;
-use core::pin::pin;
-use core::time::Duration;
+use core::future::Future;
 
 use super::observe::attempt_span;
-use super::record::Record;
+use super::record::{Entry, Record};
+use super::tries::Failure;
 use super::{Call, Engine, Request};
-use crate::error::{ErrorClass, MuxCode, MuxError, StorageError, classify};
-use crate::mux_mode::MuxMode;
-use crate::name::BackendName;
+use crate::error::StorageError;
 use crate::port::{Clock, LocalStorage, OpContext};
-use crate::retry::{Bounded, Next, Tries, bounded};
 use crate::rng::Rng;
 use crate::roster::Member;
 use crate::stats::Outcome;
@@ -21,16 +17,110 @@ use crate::time::Instant;
 
 /// An attempt within a call's future. Dropping it abandons it.
 pub(super) struct Attempt<'a, S: LocalStorage, C: Clock, R: Rng> {
-    engine: &'a Engine<S, C, R>,
-    member: &'a Arc<Member<S>>,
+    pub(super) engine: &'a Engine<S, C, R>,
+    pub(super) member: &'a Arc<Member<S>>,
     pub(super) record: Record,
+    /// The context of the try that succeeded, where something goes on with it. Its signal aborts
+    /// when this is dropped.
+    pub(super) cx: Option<Box<OpContext>>,
 }
 
 impl<S: LocalStorage, C: Clock, R: Rng> Drop for Attempt<'_, S, C, R> {
+    #[inline]
     fn drop(&mut self) {
+        // Before the attempt is counted out: once it is, a drain may be over.
+        self.cx = None;
         self.record.abandon(self.engine, self.member);
     }
 }
+
+impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
+    /// An attempt on a backend that has let the call in.
+    ///
+    /// Made of few words and where it stays: a record that is put together in one place and carried
+    /// to another costs more than all the rest of it.
+    #[inline(always)]
+    pub(super) const fn new(
+        engine: &'a Engine<S, C, R>,
+        member: &'a Arc<Member<S>>,
+        index: u32,
+        entry: Entry,
+        now: Instant,
+    ) -> Self {
+        Self { engine, member, record: Record::new(entry, index, now), cx: None }
+    }
+
+    /// Opens the span of the attempt, where there is a tracer.
+    #[inline]
+    pub(super) fn trace(&mut self, call: &Call<'_, S, C, R>) {
+        let (watchers, mode) = (&self.engine.watchers, self.engine.settings.mode);
+        if watchers.tracer.is_some() {
+            let (name, index) = (&self.member.name, self.record.index);
+            self.record.span = attempt_span(watchers, &call.span, name, index, mode);
+        }
+    }
+
+    /// The backend has answered, and that is all.
+    #[inline(always)]
+    pub(super) fn finish(&mut self) {
+        let answered = self.record.answered;
+        self.record.close(self.engine, self.member, Outcome::Ok, None, answered);
+    }
+
+    /// Takes the attempt out of the call, for a stream that is now open.
+    ///
+    /// The backend has proved alive, so a probe is over; the outcome is booked when the stream ends.
+    pub(super) fn keep(&mut self, shared: &Arc<Engine<S, C, R>>) -> Kept<S, C, R> {
+        let Self { engine, member, record, cx } = self;
+        record.latency = Some(record.answered.lapse_since(record.started));
+        // It may have waited for others since.
+        let now = engine.clock.now();
+        let change = engine.judge(member, Outcome::Ok, None, now, record.seen);
+        record.free_probe(member);
+        // After its own recovery alone: one that was opened before an outage says as little about
+        // it later on, and neither ends nor renews it.
+        if change.is_some() {
+            record.seen = member.health.stamp();
+        }
+        let kept =
+            KeptAttempt { engine: shared.clone(), member: member.clone(), record: record.take() };
+        kept.engine.tell(&kept.member, change, None);
+        (kept, cx.take())
+    }
+
+    /// The backend has failed, or the caller has given up.
+    #[cold]
+    pub(super) fn fail(&mut self, outcome: Outcome, error: &StorageError) {
+        let now = self.engine.clock.now();
+        self.record.close(self.engine, self.member, outcome, Some(error), now);
+    }
+
+    /// Asks the backend, as one of several attempts that may be `raced`, and goes with what `end`
+    /// makes of the answer. `None` never comes.
+    pub(super) fn run<'q, Q: Request<S>, T, E: FnOnce(Self, Q::Answer) -> T>(
+        self,
+        call: &'a Call<'a, S, C, R>,
+        request: &'q Q,
+        raced: bool,
+        end: E,
+    ) -> impl Future<Output = Lane<T>> + use<'a, 'q, S, C, R, Q, T, E> {
+        let mut attempt = self;
+        async move {
+            let mut reply = None;
+            attempt.ask(call, request, &mut reply, raced).await;
+            match reply? {
+                Ok(answer) => Some(Ok(end(attempt, answer))),
+                Err(failure) => Some(Err((attempt.record.index, failure))),
+            }
+        }
+    }
+}
+
+/// How one of several attempts ended: with an answer, or with its number and a failure.
+pub(super) type Lane<T> = Option<Result<T, (u32, Failure)>>;
+
+/// What a stream goes on with: its attempt, and the context of the try that opened it.
+pub(super) type Kept<S, C, R> = (KeptAttempt<S, C, R>, Option<Box<OpContext>>);
 
 /// An attempt that outlives its call's future, in a stream. Dropping it abandons it.
 pub(super) struct KeptAttempt<S: LocalStorage, C: Clock, R: Rng> {
@@ -59,250 +149,29 @@ impl<S: LocalStorage, C: Clock, R: Rng> Drop for KeptAttempt<S, C, R> {
     }
 }
 
-/// A backend has answered. The attempt is still open: a stream goes on with it.
+/// A backend has answered, and others may still. The attempt is still open.
 pub(super) struct Served<'a, S: LocalStorage, C: Clock, R: Rng, T> {
     pub(super) answer: T,
-    /// The context of the try that succeeded, where a stream goes on with it. Its signal aborts
-    /// when this is dropped.
-    cx: Option<Box<OpContext>>,
     attempt: Attempt<'a, S, C, R>,
 }
 
-impl<S: LocalStorage, C: Clock, R: Rng, T> Served<'_, S, C, R, T> {
-    /// Takes the time of the answer, for one that is kept until others have answered too.
-    pub(super) fn timed(mut self) -> Self {
-        let Attempt { engine, record, .. } = &mut self.attempt;
-        record.latency = Some(engine.clock.now() - record.started);
-        self
+impl<'a, S: LocalStorage, C: Clock, R: Rng, T> Served<'a, S, C, R, T> {
+    pub(super) const fn new(attempt: Attempt<'a, S, C, R>, answer: T) -> Self {
+        Self { answer, attempt }
     }
 
-    /// Closes the attempt as a success and gives the answer.
-    #[inline]
+    /// Closes the attempt as a success and gives the answer. It took as long as the answer did,
+    /// however long it has waited for others since.
     pub(super) fn finish(mut self) -> T {
-        let Attempt { engine, member, record } = &mut self.attempt;
+        let Attempt { engine, member, record, .. } = &mut self.attempt;
+        record.latency = Some(record.answered.lapse_since(record.started));
         record.close(engine, member, Outcome::Ok, None, engine.clock.now());
         self.answer
     }
 
     /// Takes the attempt out of the call, for a stream that is now open.
-    ///
-    /// The backend has proved alive, so a probe is over; the outcome is booked when the stream ends.
-    pub(super) fn keep(
-        mut self,
-        shared: &Arc<Engine<S, C, R>>,
-    ) -> (T, Option<Box<OpContext>>, KeptAttempt<S, C, R>) {
-        let Attempt { engine, member, record } = &mut self.attempt;
-        let now = engine.clock.now();
-        record.latency.get_or_insert(now - record.started);
-        let change = engine.judge(member, Outcome::Ok, None, now, record.seen);
-        record.free_probe(member);
-        // After its own recovery alone: one that was opened before an outage says as little about
-        // it later on, and neither ends nor renews it.
-        if change.is_some() {
-            record.seen = member.health.stamp();
-        }
-        let kept =
-            KeptAttempt { engine: shared.clone(), member: member.clone(), record: record.take() };
-        kept.engine.tell(&kept.member, change, None);
-        (self.answer, self.cx, kept)
+    pub(super) fn keep(mut self, shared: &Arc<Engine<S, C, R>>) -> (T, Kept<S, C, R>) {
+        let kept = self.attempt.keep(shared);
+        (self.answer, kept)
     }
-}
-
-/// A backend has not answered, and the attempt is closed.
-pub(super) struct Failure {
-    pub(super) index: u32,
-    pub(super) outcome: Outcome,
-    pub(super) error: StorageError,
-    /// When it was known, so that the next attempt need not read the clock again.
-    pub(super) now: Instant,
-}
-
-/// How one try went, where it gave no answer.
-struct Tried {
-    outcome: Outcome,
-    error: StorageError,
-}
-
-impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
-    /// Routes a call to a backend. `None` where it takes no new calls, or where another call
-    /// turned out to be probing it; then nothing is held.
-    #[inline(always)]
-    pub(super) fn open(
-        call: &'a Call<'a, S, C, R>,
-        member: &'a Arc<Member<S>>,
-        index: u32,
-        probing: bool,
-        now: Instant,
-    ) -> Option<Self> {
-        let record = Record::open(member, index, probing, now)?;
-        let mut attempt = Self { engine: call.engine, member, record };
-        attempt.record.span = attempt_span(
-            &call.engine.watchers,
-            &call.span,
-            &member.name,
-            index,
-            call.engine.settings.mode,
-        );
-        Some(attempt)
-    }
-
-    /// Asks the backend, in place again where that may help. An attempt that gave an answer is
-    /// still open, one that did not is closed. The context of a try goes on in `kept` where a stream
-    /// goes on with it, and where the answer may not be the last word of a call that is `shared` by
-    /// several attempts.
-    ///
-    /// The answer goes through few hands on its way, as does the attempt: moving them is most of
-    /// what a call on a ready backend could cost.
-    pub(super) async fn ask<Q: Request<S>>(
-        &mut self,
-        call: &Call<'a, S, C, R>,
-        request: &Q,
-        (kept, shared): (&mut Option<Box<OpContext>>, bool),
-    ) -> Result<Q::Answer, Failure> {
-        let engine = self.engine;
-        let tries = Tries {
-            options: &engine.settings.retry,
-            clock: &engine.clock,
-            rng: &engine.rng.0,
-            signal: &call.signal,
-            deadline: call.cx.deadline(),
-            meter: engine.watchers.meter.as_deref(),
-        };
-        let mut series = tries.begin();
-        let tried = loop {
-            if series.is_given_up() {
-                break Tried { outcome: Outcome::Abort, error: StorageError::aborted() };
-            }
-            let tried =
-                match self.one_try(call, request, series.number(), (&mut *kept, shared)).await {
-                    Ok(answer) => {
-                        series.on_success();
-                        return Ok(answer);
-                    }
-                    Err(tried) => tried,
-                };
-            let worth_it = || may_try_again(&tried) && !self.member.is_draining();
-            match series.on_failure(worth_it) {
-                Next::Stop => break tried,
-                Next::Aborted => {
-                    break Tried { outcome: Outcome::Abort, error: StorageError::aborted() };
-                }
-                Next::Wait(delay) => {
-                    drop(tried);
-                    series.wait(delay).await;
-                }
-            }
-        };
-        let now = engine.clock.now();
-        self.record.close(engine, self.member, tried.outcome, Some(&tried.error), now);
-        Err(Failure { index: self.record.index, outcome: tried.outcome, error: tried.error, now })
-    }
-
-    /// The same for an attempt that nobody else holds.
-    pub(super) async fn run<Q: Request<S>>(
-        mut self,
-        call: &'a Call<'a, S, C, R>,
-        request: &Q,
-    ) -> Result<Served<'a, S, C, R, Q::Answer>, Failure> {
-        let mut kept = None;
-        let answer = self.ask(call, request, (&mut kept, true)).await?;
-        Ok(self.served(answer, kept))
-    }
-
-    /// The backend has answered.
-    #[inline]
-    pub(super) fn served<T>(self, answer: T, cx: Option<Box<OpContext>>) -> Served<'a, S, C, R, T> {
-        Served { answer, cx, attempt: self }
-    }
-
-    async fn one_try<Q: Request<S>>(
-        &self,
-        call: &Call<'a, S, C, R>,
-        request: &Q,
-        number: u32,
-        (kept, shared): (&mut Option<Box<OpContext>>, bool),
-    ) -> Result<Q::Answer, Tried> {
-        let engine = self.engine;
-        if number > 1 && self.member.is_draining() {
-            let error = MuxError::new(MuxCode::BackendDraining).with_backend(&self.member.name);
-            return Err(Tried { outcome: Outcome::Transient, error: error.into() });
-        }
-        let mut limit = engine.settings.backend_timeout;
-        let mut by_deadline = false;
-        if let Some(deadline) = call.cx.deadline() {
-            let now = if number == 1 { self.record.started } else { engine.clock.now() };
-            let left = deadline - now;
-            by_deadline = left < limit;
-            limit = limit.min(left);
-        }
-        if limit.is_zero() && by_deadline {
-            return Err(self.deadline_passed());
-        }
-        let parent = self.record.span.as_ref().or(call.span.handle()).or(call.cx.parent());
-        let cx = call.cx.child(parent.cloned());
-        let asked = {
-            // Pinned where it is made, and not moved once more.
-            let answer = pin!(request.send(&self.member.storage, &cx));
-            bounded(&engine.clock, Some(limit), &call.signal, answer).await
-        };
-        match asked {
-            Bounded::Done(Ok(answer)) => {
-                if Q::OPENS_STREAM || (shared && !Q::is_conclusive(&answer)) {
-                    *kept = Some(Box::new(cx));
-                }
-                Ok(answer)
-            }
-            Bounded::Done(Err(error)) => Err(Tried { outcome: outcome_of(&error), error }),
-            Bounded::Aborted => {
-                Err(Tried { outcome: Outcome::Abort, error: StorageError::aborted() })
-            }
-            Bounded::TimedOut if by_deadline => Err(self.deadline_passed()),
-            Bounded::TimedOut => {
-                let (name, mode) = (&self.member.name, engine.settings.mode);
-                let error = timeout_error(name, self.record.index, mode, limit);
-                Err(Tried { outcome: Outcome::Timeout, error })
-            }
-        }
-    }
-
-    /// A deadline is the caller's patience: its end is an abort, and no mark against the backend.
-    fn deadline_passed(&self) -> Tried {
-        let error = StorageError::aborted().with_detail("the deadline of the call has passed");
-        Tried { outcome: Outcome::Abort, error }
-    }
-}
-
-/// The error of a backend that did not answer within `limit`.
-pub(super) fn timeout_error(
-    name: &BackendName,
-    index: u32,
-    mode: MuxMode,
-    limit: Duration,
-) -> StorageError {
-    MuxError::new(MuxCode::BackendTimeout)
-        .with_backend(name)
-        .with_attempt(index)
-        .with_mode(mode)
-        .with_detail(alloc::format!("no answer within {limit:?}"))
-        .into()
-}
-
-/// How an attempt that ended in `error` counts.
-pub(super) fn outcome_of(error: &StorageError) -> Outcome {
-    match classify(error) {
-        ErrorClass::Transient => Outcome::Transient,
-        ErrorClass::Semantic if error.is_key_not_found() => Outcome::Miss,
-        ErrorClass::Semantic => Outcome::Semantic,
-        ErrorClass::Abort => Outcome::Abort,
-    }
-}
-
-/// Whether the same backend may be asked again at once.
-///
-/// Not after a timeout: the next would cost as much. Not where a nested mux has tried its own
-/// backends already: nested retries multiply. Not where the backend asked to be left alone.
-fn may_try_again(tried: &Tried) -> bool {
-    tried.outcome == Outcome::Transient
-        && tried.error.as_mux().is_none()
-        && tried.error.retry_after().is_none()
 }

@@ -1,8 +1,8 @@
 //! One call of a mux, from its start to its answer.
 
 use alloc::format;
+use core::future::Future;
 
-use super::attempt::Served;
 use super::observe::CallSpan;
 use super::{Engine, Request};
 use crate::error::{MuxCode, MuxError, StorageError};
@@ -12,7 +12,7 @@ use crate::mux_mode::MuxMode;
 use crate::port::{Clock, LocalStorage, OpContext, Operation};
 use crate::rng::Rng;
 use crate::roster::{MAX_DEPTH, Roster};
-use crate::sync::{AbortSignal, Loaded};
+use crate::sync::{AbortSignal, Loaded, Stripe};
 use crate::time::Instant;
 
 /// A call under way: what it started with, and what all its attempts share.
@@ -25,10 +25,12 @@ pub(crate) struct Call<'a, S, C, R> {
     /// The members that the call set out with. It keeps them whatever changes meanwhile.
     pub(super) roster: Loaded<Roster<S>>,
     pub(super) started: Instant,
+    /// Where the call counts: that of the thread that it began on.
+    pub(super) stripe: Stripe,
 }
 
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
-    /// Starts a call: refuses what no backend should see, then takes the time and the roster.
+    /// Starts a call: takes the time and the roster, and refuses what no backend should see.
     ///
     /// # Errors
     ///
@@ -36,54 +38,52 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// the call has come through eight muxes already, `UNSUPPORTED` where not every
     /// backend has the operation, `INVALID_KEY` for a key that not every backend takes,
     /// `ALL_BACKENDS_DOWN` where there is none.
+    #[inline(always)]
     pub(crate) fn start<Q: Request<S>>(
         engine: &'a Engine<S, C, R>,
         request: &Q,
         cx: &'a OpContext,
     ) -> Result<Self, StorageError> {
-        let (operation, key) = (Q::OPERATION, request.key());
-        let span = CallSpan::open(&engine.watchers, operation, engine.settings.mode, key, cx);
-        let roster = admit(engine, operation, key, cx)?;
-        Ok(Self::under(engine, cx, span, roster))
-    }
-
-    #[inline]
-    fn under(
-        engine: &'a Engine<S, C, R>,
-        cx: &'a OpContext,
-        span: CallSpan,
-        roster: Loaded<Roster<S>>,
-    ) -> Self {
-        engine.totals.calls.count();
         let started = engine.clock.now();
-        Self { engine, cx, signal: cx.signal(), span, roster, started }
-    }
-
-    /// Starts a call and carries it out by the driver that the mode chooses.
-    ///
-    /// Dropping the future drops the attempts under way; each frees what it holds.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`start`](Self::start) and of the drivers.
-    pub(crate) async fn perform<Q: Request<S>>(
-        engine: &'a Engine<S, C, R>,
-        request: &Q,
-        cx: &'a OpContext,
-    ) -> Result<Q::Answer, StorageError> {
         let (operation, key) = (Q::OPERATION, request.key());
         let span = CallSpan::open(&engine.watchers, operation, engine.settings.mode, key, cx);
         let roster = admit(engine, operation, key, cx)?;
-        let call = Self::under(engine, cx, span, roster);
-        match plan(engine.settings.mode, Q::OPERATION) {
-            Plan::InTurn => call.in_turn(request, Served::finish).await,
-            Plan::Race => Ok(call.race(request).await?.finish()),
-            Plan::Settle(quorum) => call.settle(request, quorum).await,
+        let stripe = engine.totals.calls.count();
+        Ok(Self { engine, cx, signal: cx.signal(), span, roster, started, stripe })
+    }
+}
+
+/// Starts a call and carries it out by the driver that the mode chooses.
+///
+/// Dropping the future drops the attempts under way; each frees what it holds.
+///
+/// # Errors
+///
+/// Those of [`start`](Call::start) and of the drivers.
+pub(crate) fn perform<'e, 'c, S, C, R, Q>(
+    engine: &'e Engine<S, C, R>,
+    request: Q,
+    cx: &'c OpContext,
+) -> impl Future<Output = Result<Q::Answer, StorageError>> + use<'e, 'c, S, C, R, Q>
+where
+    S: LocalStorage,
+    C: Clock,
+    R: Rng,
+    Q: Request<S>,
+{
+    let mode = engine.settings.mode;
+    async move {
+        let call = Call::start(engine, &request, cx)?;
+        match plan(mode, Q::OPERATION) {
+            Plan::InTurn => call.in_turn(&request, |_, answer| answer).await,
+            Plan::Race => Ok(call.race(&request).await?.finish()),
+            Plan::Settle(quorum) => call.settle(&request, quorum).await,
         }
     }
 }
 
 /// Refuses what no backend should see, and takes the roster.
+#[inline(always)]
 fn admit<S: LocalStorage, C: Clock, R: Rng>(
     engine: &Engine<S, C, R>,
     operation: Operation,

@@ -6,14 +6,12 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use super::attempt::{Attempt, Failure, Served};
+use super::attempt::{Attempt, Lane};
+use super::record::Entry;
 use super::{Call, Request};
 use crate::mode::BackendSet;
 use crate::port::{Clock, LocalStorage};
 use crate::rng::Rng;
-
-/// How one of the attempts ended.
-pub(super) type Lane<'a, S, C, R, T> = Result<Served<'a, S, C, R, T>, Failure>;
 
 /// Futures polled by hand: for the two to eight backends of a mux this costs a fraction of a set
 /// that tracks who woke. Every wake polls all that still run.
@@ -50,23 +48,31 @@ impl<F: Future> FanOut<F> {
 
 impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
     /// Opens an attempt on each of `targets` that takes it; nothing is asked before the first poll.
-    /// One of `asked_anyway` is asked also where another call turns out to be probing it.
-    pub(super) fn fan_out<'q, Q: Request<S>>(
+    /// One of `asked_anyway` is asked also where another call turns out to be probing it. What was
+    /// answered is ended by `end`, still open where it is `raced`.
+    pub(super) fn fan_out<'q, Q: Request<S>, T, E>(
         &'a self,
         request: &'q Q,
         targets: BackendSet,
         probing: BackendSet,
         asked_anyway: BackendSet,
-    ) -> FanOut<impl Future<Output = Lane<'a, S, C, R, Q::Answer>> + use<'a, 'q, S, C, R, Q>> {
+        raced: bool,
+        end: E,
+    ) -> FanOut<impl Future<Output = Lane<T>> + use<'a, 'q, S, C, R, Q, T, E>>
+    where
+        E: FnOnce(Attempt<'a, S, C, R>, Q::Answer) -> T + Copy,
+    {
         let mut lanes = Vec::with_capacity(targets.len());
         for at in targets.iter() {
             let Some(member) = self.roster.member(at) else { continue };
             let index = u32::try_from(lanes.len()).unwrap_or(u32::MAX);
             let probe = probing.contains(at);
-            let open = |probing| Attempt::open(self, member, index, probing, self.started);
+            let enter = |probing| Entry::of(member, self.stripe, probing, self.started);
             let anyway = probe && asked_anyway.contains(at);
-            if let Some(attempt) = open(probe).or_else(|| anyway.then(|| open(false)).flatten()) {
-                lanes.push((at, Some(Box::pin(attempt.run(self, request)))));
+            if let Some(entry) = enter(probe).or_else(|| anyway.then(|| enter(false)).flatten()) {
+                let mut attempt = Attempt::new(self.engine, member, index, entry, self.started);
+                attempt.trace(self);
+                lanes.push((at, Some(Box::pin(attempt.run(self, request, raced, end)))));
             }
         }
         FanOut { lanes }

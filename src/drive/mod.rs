@@ -1,7 +1,7 @@
 //! The drivers: how a plan is carried out, with futures and without a runtime.
 //!
 //! - [`Engine`]: what all calls of a mux share. [`Call`]: one of them.
-//! - `attempt`: one backend is asked, with its signal, its retries in place and its timeout.
+//! - `attempt`: one backend is asked. `tries`: how, with signal, timeout and retries in place.
 //! - `record`: what it holds of that backend meanwhile, and its one entry in the books.
 //! - `in_turn`: one backend after the other.
 //! - `race`: all at once, the first answer wins. `settle`: all at once, all are waited for.
@@ -23,10 +23,11 @@ mod record;
 mod request;
 mod settle;
 mod stream_watch;
+mod tries;
 mod write_lane;
 mod write_stream;
 
-pub(crate) use call::Call;
+pub(crate) use call::{Call, perform};
 pub(crate) use engine::{Engine, Settings, Watchers};
 pub use read_stream::MuxReader;
 pub(crate) use request::{

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 use core::future::poll_fn;
 use core::task::Poll;
 
-use super::attempt::{Failure, Served};
+use super::attempt::Served;
+use super::tries::Failure;
 use super::{Call, Request};
 use crate::error::StorageError;
 use crate::mode::BackendSet;
@@ -25,22 +26,23 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         request: &Q,
     ) -> Result<Served<'a, S, C, R, Q::Answer>, StorageError> {
         let view = self.roster.view(self.started);
-        let mut lanes =
-            self.fan_out(request, view.up.union(view.probe), view.probe, BackendSet::EMPTY);
+        let (usable, nobody) = (view.up.union(view.probe), BackendSet::EMPTY);
+        let mut lanes = self.fan_out(request, usable, view.probe, nobody, true, Served::new);
         let asked = lanes.places().count();
         let mut negative: Option<Served<'a, S, C, R, Q::Answer>> = None;
-        let mut failures: Vec<(usize, Failure)> = Vec::new();
+        let mut failures: Vec<(usize, u32, Failure)> = Vec::new();
         let winner = poll_fn(|task| {
             let mut winner = None;
             let rest = lanes.poll(task, |at, lane| match lane {
-                Ok(served) if winner.is_some() => drop(served.finish()),
-                Ok(served) if Q::is_conclusive(&served.answer) => winner = Some(served),
+                None => {}
+                Some(Ok(served)) if winner.is_some() => drop(served.finish()),
+                Some(Ok(served)) if Q::is_conclusive(&served.answer) => winner = Some(served),
                 // Of several that say there is nothing one is enough to say so; each is an answer.
-                Ok(served) => match negative {
-                    None => negative = Some(served.timed()),
+                Some(Ok(served)) => match negative {
+                    None => negative = Some(served),
                     Some(_) => drop(served.finish()),
                 },
-                Err(failure) => failures.push((at, failure)),
+                Some(Err((index, failure))) => failures.push((at, index, failure)),
             });
             if winner.is_some() { Poll::Ready(winner) } else { rest.map(|()| None) }
         })
@@ -51,7 +53,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
             drop(negative.map(Served::finish));
             return Ok(winner);
         }
-        failures.sort_unstable_by_key(|(at, _)| *at);
+        failures.sort_unstable_by_key(|(at, ..)| *at);
         self.none_won(asked, negative, failures)
     }
 
@@ -60,16 +62,16 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         &self,
         asked: usize,
         negative: Option<Served<'a, S, C, R, T>>,
-        failures: Vec<(usize, Failure)>,
+        failures: Vec<(usize, u32, Failure)>,
     ) -> Result<Served<'a, S, C, R, T>, StorageError> {
         let mut errors = Vec::with_capacity(failures.len());
         let mut all_semantic = true;
-        for (at, failure) in failures {
+        for (at, index, failure) in failures {
             let Some(member) = self.roster.member(at) else { continue };
             match failure.outcome {
                 Outcome::Abort => {
                     drop(negative.map(Served::finish));
-                    return Err(self.engine.aborted(&member.name, failure.index, failure.error));
+                    return Err(self.engine.aborted(&member.name, index, failure.error));
                 }
                 Outcome::Transient | Outcome::Timeout => all_semantic = false,
                 Outcome::Ok | Outcome::Miss | Outcome::Semantic => {}

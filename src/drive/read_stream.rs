@@ -40,10 +40,10 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         shared: &Arc<Engine<S, C, R>>,
         request: &GetStream<'_>,
     ) -> Result<MuxReader<S, C, R>, StorageError> {
-        let (open, cx, attempt) = match plan(self.engine.settings.mode, Operation::GetStream) {
+        let (open, (attempt, cx)) = match plan(self.engine.settings.mode, Operation::GetStream) {
             Plan::Race => self.race(request).await?.keep(shared),
             Plan::InTurn | Plan::Settle(_) => {
-                self.in_turn(request, |served| served.keep(shared)).await?
+                self.in_turn(request, |attempt, open| (open, attempt.keep(shared))).await?
             }
         };
         let watch = StreamWatch::new(attempt, self.signal.clone(), cx);

@@ -1,7 +1,5 @@
 //! What an attempt holds of a backend, and its one entry in the books.
 
-use core::time::Duration;
-
 use super::Engine;
 use super::observe::end_attempt_span;
 use crate::error::StorageError;
@@ -11,54 +9,65 @@ use crate::rng::Rng;
 use crate::roster::Member;
 use crate::stats::Outcome;
 use crate::sync::Stripe;
-use crate::time::Instant;
+use crate::time::{Instant, Lapse};
 
-/// What an attempt must give back: its place among the calls in flight, perhaps the probe slot,
-/// its span, and one outcome.
-pub(super) struct Record {
-    pub(super) index: u32,
+/// What a call holds of a backend that has let it in: a place among the calls in flight, and perhaps
+/// the probe slot. Whoever gets one makes a [`Record`] of it at once, which gives both back.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
     /// Where it is counted in, and out.
     stripe: Stripe,
+    probing: bool,
+    seen: Stamp,
+}
+
+impl Entry {
+    /// Counts a call in at `stripe`, and takes the probe slot where it is a probe. `None` where the backend
+    /// takes no new calls, or where another call turned out to be probing it; then nothing is held.
+    #[inline(always)]
+    pub(super) fn of<S>(
+        member: &Member<S>,
+        stripe: Stripe,
+        probing: bool,
+        now: Instant,
+    ) -> Option<Self> {
+        if !member.enter(stripe) {
+            return None;
+        }
+        let probing = probing && {
+            let has_slot = member.health.begin_probe(now);
+            // Whoever has the slot may have found it well by now, and not yet have let go.
+            if !has_slot && !member.health.stamp().is_up() {
+                member.leave(stripe);
+                return None;
+            }
+            has_slot
+        };
+        Some(Self { stripe, probing, seen: member.health.stamp() })
+    }
+}
+
+/// What an attempt must give back: what it holds of the backend, its span, and one outcome.
+pub(super) struct Record {
+    pub(super) index: u32,
+    stripe: Stripe,
     pub(super) started: Instant,
+    /// When the backend answered, once it has.
+    pub(super) answered: Instant,
     pub(super) seen: Stamp,
     /// Time to the first chunk, for a stream: its whole length says nothing about the backend.
-    pub(super) latency: Option<Duration>,
+    pub(super) latency: Option<Lapse>,
     probing: bool,
     pub(super) open: bool,
     pub(super) span: Option<SpanHandle>,
 }
 
 impl Record {
-    /// Counts a call in, and takes the probe slot where it is a probe. `None` where the backend
-    /// takes no new calls, or where another call turned out to be probing it; then nothing is held.
-    #[inline]
-    pub(super) fn open<S>(
-        member: &Member<S>,
-        index: u32,
-        probing: bool,
-        now: Instant,
-    ) -> Option<Self> {
-        let stripe = member.enter()?;
-        let mut probing = probing;
-        if probing && !member.health.begin_probe(now) {
-            probing = false;
-            // Whoever has the slot may have found it well by now, and not yet have let go.
-            if !member.health.stamp().is_up() {
-                member.leave(stripe);
-                return None;
-            }
-        }
-        let seen = member.health.stamp();
-        Some(Self {
-            index,
-            stripe,
-            started: now,
-            seen,
-            latency: None,
-            probing,
-            open: true,
-            span: None,
-        })
+    #[inline(always)]
+    pub(super) const fn new(entry: Entry, index: u32, now: Instant) -> Self {
+        let Entry { stripe, probing, seen } = entry;
+        let (latency, open, span) = (None, true, None);
+        Self { index, stripe, started: now, answered: now, seen, latency, probing, open, span }
     }
 
     /// Hands over what is held; nothing is left to give back here.
@@ -67,6 +76,7 @@ impl Record {
             index: self.index,
             stripe: self.stripe,
             started: self.started,
+            answered: self.answered,
             seen: self.seen,
             latency: self.latency,
             probing: core::mem::replace(&mut self.probing, false),
@@ -75,9 +85,12 @@ impl Record {
         }
     }
 
-    /// Books the outcome, frees what is held, then tells who watches.
+    /// Lets the outcome count, frees what is held, then tells who watches.
     ///
-    /// In this order: a watcher that panics must not leave a count behind, nor a sink an open span.
+    /// In this order: what ends a call in flight comes last, so that whoever finds none finds their
+    /// outcomes too; and a watcher that panics must not leave a count behind, nor a sink an open
+    /// span.
+    #[inline(always)]
     pub(super) fn close<S: LocalStorage, C: Clock, R: Rng>(
         &mut self,
         engine: &Engine<S, C, R>,
@@ -87,15 +100,12 @@ impl Record {
         now: Instant,
     ) {
         self.open = false;
-        let latency = self.latency.unwrap_or(now - self.started);
-        if let Some(place) = member.counters.record(self.stripe, outcome, latency, now) {
-            member.latencies.record(place, latency, || member.counters.before(place));
-        }
+        let latency = self.latency.unwrap_or_else(|| now.lapse_since(self.started));
         let change = engine.judge(member, outcome, error, now, self.seen);
         self.free_probe(member);
-        member.leave(self.stripe);
+        member.book(self.stripe, outcome, latency, now);
         if let Some(span) = self.span.take() {
-            end_attempt_span(&span, outcome, latency);
+            end_attempt_span(&span, outcome, latency.as_duration());
         }
         engine.tell(member, change, error);
     }

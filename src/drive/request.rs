@@ -115,12 +115,12 @@ impl<S: LocalStorage> Request<S> for Has<'_> {
 }
 
 /// A page of a listing. It has no key: a prefix names none.
-pub(crate) struct List<'a> {
+pub(crate) struct List<'a, 'p> {
     pub(crate) prefix: &'a str,
-    pub(crate) page: &'a PageRequest,
+    pub(crate) page: &'p PageRequest,
 }
 
-impl<S: LocalStorage> Request<S> for List<'_> {
+impl<S: LocalStorage> Request<S> for List<'_, '_> {
     type Answer = Page;
     const OPERATION: Operation = Operation::List;
 

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 use core::future::poll_fn;
 
-use super::attempt::{Failure, Served};
+use super::attempt::Attempt;
+use super::tries::Failure;
 use super::{Call, Engine, Request};
 use crate::error::{MuxCode, MuxError, StorageError};
 use crate::mode::{BackendSet, Quorum};
@@ -94,8 +95,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         let targets = self.targets(quorum);
         // The answer of the first in the order of the mux.
         let mut first: Option<(usize, Q::Answer)> = None;
-        let settled = self.write_all(request, &targets, |at, served| {
-            let answer = served.finish();
+        let end = |_, answer| answer;
+        let settled = self.write_all(request, &targets, end, |at, answer| {
             if first.as_ref().is_none_or(|(known, _)| at < *known) {
                 first = Some((at, answer));
             }
@@ -107,20 +108,23 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
         first.map(|(_, answer)| answer).ok_or_else(|| self.engine.all_down(0).into())
     }
 
-    /// Runs a write on all targets, and hands over the successes.
-    pub(super) async fn write_all<Q: Request<S>>(
+    /// Runs a write on all targets, ends each that succeeds by `end`, and hands over what it makes.
+    pub(super) async fn write_all<Q: Request<S>, T>(
         &'a self,
         request: &Q,
         targets: &Targets,
-        mut stored: impl FnMut(usize, Served<'a, S, C, R, Q::Answer>),
+        end: impl FnOnce(Attempt<'a, S, C, R>, Q::Answer) -> T + Copy,
+        mut stored: impl FnMut(usize, T),
     ) -> Settled {
-        let mut lanes = self.fan_out(request, targets.asked, targets.probing, targets.decides);
+        let Targets { asked, probing, decides, .. } = *targets;
+        let mut lanes = self.fan_out(request, asked, probing, decides, false, end);
         let opened: BackendSet = lanes.places().collect();
         let mut failures: Vec<(usize, Failure)> = Vec::new();
         poll_fn(|task| {
             lanes.poll(task, |at, lane| match lane {
-                Ok(served) => stored(at, served),
-                Err(failure) => failures.push((at, failure)),
+                None => {}
+                Some(Ok(end)) => stored(at, end),
+                Some(Err((_, failure))) => failures.push((at, failure)),
             })
         })
         .await;

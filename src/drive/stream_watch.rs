@@ -5,7 +5,8 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use super::attempt::{KeptAttempt, outcome_of, timeout_error};
+use super::attempt::KeptAttempt;
+use super::tries::{outcome_of, timeout_error};
 use crate::error::StorageError;
 use crate::name::BackendName;
 use crate::port::{Clock, LocalStorage, OpContext};
@@ -24,11 +25,12 @@ pub(super) enum StreamEnd {
 
 /// The part of a call that a stream takes with it: the open attempt, and who may end it early.
 pub(super) struct StreamWatch<S: LocalStorage, C: Clock, R: Rng> {
+    /// Ends when the stream does, and with it the signal that the backend was given; before the
+    /// attempt, as the fields of one that is dropped end in this order.
+    cx: Option<Box<OpContext>>,
     attempt: KeptAttempt<S, C, R>,
     signal: AbortSignal,
     deadline: Option<Instant>,
-    /// Ends when the stream does, and with it the signal that the backend was given.
-    cx: Option<Box<OpContext>>,
     /// One box for all waits of the stream; empty while the backend is ready.
     timer: Option<Pin<Box<Option<C::Sleep>>>>,
     by_deadline: bool,

@@ -8,6 +8,7 @@ use core::task::{Context, Poll};
 use bytes::Bytes;
 use futures_sink::Sink;
 
+use super::attempt::Served;
 use super::observe::CallSpan;
 use super::settle::{End, LaneEnd, conclude};
 use super::stream_watch::StreamWatch;
@@ -60,8 +61,8 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
         let (mut lanes, mut absent) = (Vec::new(), Vec::new());
         let quorum = match plan(self.engine.settings.mode, Operation::SetStream) {
             Plan::InTurn | Plan::Race => {
-                let (writer, cx, attempt) =
-                    self.in_turn(request, |served| served.keep(shared)).await?;
+                let (writer, (attempt, cx)) =
+                    self.in_turn(request, |attempt, writer| (writer, attempt.keep(shared))).await?;
                 let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
                 lanes.push(WriteLane::new(writer, watch, 0, true));
                 None
@@ -69,15 +70,15 @@ impl<S: LocalStorage, C: Clock, R: Rng> Call<'_, S, C, R> {
             Plan::Settle(quorum) => {
                 let targets = self.targets(quorum);
                 let mut opened = Vec::new();
-                let settled = self.write_all(request, &targets, |at, served| {
-                    opened.push((at, served.timed()));
+                let settled = self.write_all(request, &targets, Served::new, |at, served| {
+                    opened.push((at, served));
                 });
                 let settled = settled.await;
                 let ends = self.ends(&targets, settled);
                 opened.sort_unstable_by_key(|(at, _)| *at);
                 let origin = ends.iter().find(|lane| lane.is_origin).map(|lane| lane.at);
                 for (at, served) in opened {
-                    let (writer, cx, attempt) = served.keep(shared);
+                    let (writer, (attempt, cx)) = served.keep(shared);
                     let watch = StreamWatch::new(attempt, self.signal.clone(), cx);
                     lanes.push(WriteLane::new(writer, watch, at, origin == Some(at)));
                 }

@@ -21,6 +21,7 @@ pub(crate) struct Health {
 
 impl Health {
     /// What a call should remember of the state when it sets out.
+    #[inline]
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp::from_word(self.word.load(Ordering::Acquire))
     }
@@ -62,6 +63,7 @@ impl Health {
     }
 
     /// A call that set out at `seen` was answered at `now`.
+    #[inline]
     pub(crate) fn on_success(&self, now: Instant, seen: Stamp) -> Option<Transition> {
         if self.stamp().is_up() {
             return None;

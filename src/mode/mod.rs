@@ -90,6 +90,7 @@ pub(crate) const fn plan(mode: MuxMode, operation: Operation) -> Plan {
 }
 
 /// Chooses who is asked next. `None` ends the call.
+#[inline(always)]
 pub(crate) fn next(mode: MuxMode, turn: &Turn<'_>, lots: &impl Lots) -> Option<usize> {
     match mode {
         MuxMode::Failover => failover::next(turn),

@@ -90,7 +90,10 @@ async fn check<S: LocalStorage, C: Clock, R: Rng>(
     if closed.is_aborted() {
         return;
     }
-    let Some(stripe) = member.enter() else { return };
+    let stripe = Stripe::current();
+    if !member.enter(stripe) {
+        return;
+    }
     let _in_flight = InFlight(&member, stripe);
     let seen = member.health.stamp();
     let timeout = engine.settings.backend_timeout;

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use core::fmt;
+use core::future::Future;
 use core::ops::Range;
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use super::StorageMux;
 use crate::drive::{
     Call, Delete, Get, GetRange, GetStream, Has, List, MuxReader, MuxWriter, Set, SetIf,
-    SetPartial, SetStream, Stat,
+    SetPartial, SetStream, Stat, perform,
 };
 use crate::error::StorageError;
 use crate::port::{
@@ -31,23 +32,23 @@ macro_rules! plain_calls {
         /// `KEY_NOT_FOUND`, `INVALID_KEY`, `UNSUPPORTED` and other answers of a backend as they
         /// are; `BACKEND_ABORTED` where the caller gave up; `ALL_BACKENDS_DOWN` where no backend
         /// could answer. All operations share these errors.
-        pub async fn get(&self, key: &str) -> Result<Bytes, StorageError> {
+        pub fn get(&self, key: &str) -> impl Future<Output = Result<Bytes, StorageError>> {
             let $this = self;
-            LocalStorage::get($mux, key, $cx).await
+            LocalStorage::get($mux, key, $cx)
         }
 
-        /// Replaces a whole value.
+        /// Replaces a whole value. It is converted at once, and stored when the future is polled.
         ///
         /// # Errors
         ///
         /// As for `get`.
-        pub async fn set(
+        pub fn set(
             &self,
             key: &str,
             value: impl Into<Bytes>,
-        ) -> Result<Written, StorageError> {
+        ) -> impl Future<Output = Result<Written, StorageError>> {
             let $this = self;
-            LocalStorage::set($mux, key, value.into(), $cx).await
+            LocalStorage::set($mux, key, value.into(), $cx)
         }
 
         /// Overwrites a part of a value from `offset` on.
@@ -55,14 +56,14 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`.
-        pub async fn set_partial(
+        pub fn set_partial(
             &self,
             key: &str,
             offset: u64,
             bytes: impl Into<Bytes>,
-        ) -> Result<(), StorageError> {
+        ) -> impl Future<Output = Result<(), StorageError>> {
             let $this = self;
-            LocalStorage::set_partial($mux, key, offset, bytes.into(), $cx).await
+            LocalStorage::set_partial($mux, key, offset, bytes.into(), $cx)
         }
 
         /// Whether the key has a value.
@@ -70,9 +71,9 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`, `KEY_NOT_FOUND` apart.
-        pub async fn has(&self, key: &str) -> Result<bool, StorageError> {
+        pub fn has(&self, key: &str) -> impl Future<Output = Result<bool, StorageError>> {
             let $this = self;
-            LocalStorage::has($mux, key, $cx).await
+            LocalStorage::has($mux, key, $cx)
         }
 
         /// Removes a value. Succeeds where there is none.
@@ -80,9 +81,9 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`, `KEY_NOT_FOUND` apart.
-        pub async fn delete(&self, key: &str) -> Result<(), StorageError> {
+        pub fn delete(&self, key: &str) -> impl Future<Output = Result<(), StorageError>> {
             let $this = self;
-            LocalStorage::delete($mux, key, $cx).await
+            LocalStorage::delete($mux, key, $cx)
         }
 
         /// Lists a page of the keys that start with `prefix`, sorted.
@@ -90,9 +91,13 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`, `KEY_NOT_FOUND` apart.
-        pub async fn list(&self, prefix: &str, page: &PageRequest) -> Result<Page, StorageError> {
+        pub fn list(
+            &self,
+            prefix: &str,
+            page: &PageRequest,
+        ) -> impl Future<Output = Result<Page, StorageError>> {
             let $this = self;
-            LocalStorage::list($mux, prefix, page, $cx).await
+            LocalStorage::list($mux, prefix, page, $cx)
         }
 
         /// What is known of a value without reading it.
@@ -100,9 +105,9 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`.
-        pub async fn stat(&self, key: &str) -> Result<Metadata, StorageError> {
+        pub fn stat(&self, key: &str) -> impl Future<Output = Result<Metadata, StorageError>> {
             let $this = self;
-            LocalStorage::stat($mux, key, $cx).await
+            LocalStorage::stat($mux, key, $cx)
         }
 
         /// Opens a value for reading chunk by chunk.
@@ -110,9 +115,12 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`.
-        pub async fn get_stream(&self, key: &str) -> Result<MuxReader<S, C, R>, StorageError> {
+        pub fn get_stream(
+            &self,
+            key: &str,
+        ) -> impl Future<Output = Result<MuxReader<S, C, R>, StorageError>> {
             let $this = self;
-            LocalStorage::get_stream($mux, key, $cx).await
+            LocalStorage::get_stream($mux, key, $cx)
         }
 
         /// Opens a value for writing chunk by chunk. It becomes visible at close.
@@ -123,9 +131,12 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`, `KEY_NOT_FOUND` apart.
-        pub async fn set_stream(&self, key: &str) -> Result<MuxWriter<S, C, R>, StorageError> {
+        pub fn set_stream(
+            &self,
+            key: &str,
+        ) -> impl Future<Output = Result<MuxWriter<S, C, R>, StorageError>> {
             let $this = self;
-            LocalStorage::set_stream($mux, key, $cx).await
+            LocalStorage::set_stream($mux, key, $cx)
         }
 
         /// Reads a part of a value.
@@ -133,9 +144,13 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`, and HTTP 416 for a start at or past the end.
-        pub async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, StorageError> {
+        pub fn get_range(
+            &self,
+            key: &str,
+            range: Range<u64>,
+        ) -> impl Future<Output = Result<Bytes, StorageError>> {
             let $this = self;
-            LocalStorage::get_range($mux, key, range, $cx).await
+            LocalStorage::get_range($mux, key, range, $cx)
         }
 
         /// Replaces a value if a condition holds.
@@ -143,14 +158,14 @@ macro_rules! plain_calls {
         /// # Errors
         ///
         /// As for `get`, `KEY_NOT_FOUND` apart, and HTTP 412 where the condition does not hold.
-        pub async fn set_if(
+        pub fn set_if(
             &self,
             key: &str,
             value: impl Into<Bytes>,
             condition: Condition,
-        ) -> Result<Written, StorageError> {
+        ) -> impl Future<Output = Result<Written, StorageError>> {
             let $this = self;
-            LocalStorage::set_if($mux, key, value.into(), condition, $cx).await
+            LocalStorage::set_if($mux, key, value.into(), condition, $cx)
         }
     };
 }
@@ -204,50 +219,52 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
     type Reader = MuxReader<S, C, R>;
     type Writer = MuxWriter<S, C, R>;
 
-    async fn get(&self, key: &str, cx: &OpContext) -> Result<Bytes, StorageError> {
-        let request = Get { key };
-        Call::perform(&self.engine, &request, cx).await
+    fn get(&self, key: &str, cx: &OpContext) -> impl Future<Output = Result<Bytes, StorageError>> {
+        perform(&self.engine, Get { key }, cx)
     }
 
-    async fn set(&self, key: &str, value: Bytes, cx: &OpContext) -> Result<Written, StorageError> {
-        let request = Set { key, value };
-        Call::perform(&self.engine, &request, cx).await
+    fn set(
+        &self,
+        key: &str,
+        value: Bytes,
+        cx: &OpContext,
+    ) -> impl Future<Output = Result<Written, StorageError>> {
+        perform(&self.engine, Set { key, value }, cx)
     }
 
-    async fn set_partial(
+    fn set_partial(
         &self,
         key: &str,
         offset: u64,
         bytes: Bytes,
         cx: &OpContext,
-    ) -> Result<(), StorageError> {
-        let request = SetPartial { key, offset, bytes };
-        Call::perform(&self.engine, &request, cx).await
+    ) -> impl Future<Output = Result<(), StorageError>> {
+        perform(&self.engine, SetPartial { key, offset, bytes }, cx)
     }
 
-    async fn has(&self, key: &str, cx: &OpContext) -> Result<bool, StorageError> {
-        let request = Has { key };
-        Call::perform(&self.engine, &request, cx).await
+    fn has(&self, key: &str, cx: &OpContext) -> impl Future<Output = Result<bool, StorageError>> {
+        perform(&self.engine, Has { key }, cx)
     }
 
-    async fn delete(&self, key: &str, cx: &OpContext) -> Result<(), StorageError> {
-        let request = Delete { key };
-        Call::perform(&self.engine, &request, cx).await
+    fn delete(&self, key: &str, cx: &OpContext) -> impl Future<Output = Result<(), StorageError>> {
+        perform(&self.engine, Delete { key }, cx)
     }
 
-    async fn list(
+    fn list(
         &self,
         prefix: &str,
         page: &PageRequest,
         cx: &OpContext,
-    ) -> Result<Page, StorageError> {
-        let request = List { prefix, page };
-        Call::perform(&self.engine, &request, cx).await
+    ) -> impl Future<Output = Result<Page, StorageError>> {
+        perform(&self.engine, List { prefix, page }, cx)
     }
 
-    async fn stat(&self, key: &str, cx: &OpContext) -> Result<Metadata, StorageError> {
-        let request = Stat { key };
-        Call::perform(&self.engine, &request, cx).await
+    fn stat(
+        &self,
+        key: &str,
+        cx: &OpContext,
+    ) -> impl Future<Output = Result<Metadata, StorageError>> {
+        perform(&self.engine, Stat { key }, cx)
     }
 
     async fn get_stream(&self, key: &str, cx: &OpContext) -> Result<Self::Reader, StorageError> {
@@ -272,25 +289,23 @@ impl<S: LocalStorage, C: Clock, R: Rng> LocalStorage for StorageMux<S, C, R> {
         self.engine.rosters.load().depth().saturating_add(1)
     }
 
-    async fn get_range(
+    fn get_range(
         &self,
         key: &str,
         range: Range<u64>,
         cx: &OpContext,
-    ) -> Result<Bytes, StorageError> {
-        let request = GetRange { key, range };
-        Call::perform(&self.engine, &request, cx).await
+    ) -> impl Future<Output = Result<Bytes, StorageError>> {
+        perform(&self.engine, GetRange { key, range }, cx)
     }
 
-    async fn set_if(
+    fn set_if(
         &self,
         key: &str,
         value: Bytes,
         condition: Condition,
         cx: &OpContext,
-    ) -> Result<Written, StorageError> {
-        let request = SetIf { key, value, condition };
-        Call::perform(&self.engine, &request, cx).await
+    ) -> impl Future<Output = Result<Written, StorageError>> {
+        perform(&self.engine, SetIf { key, value, condition }, cx)
     }
 }
 

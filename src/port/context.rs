@@ -95,6 +95,7 @@ impl OpContext {
     /// Whether the caller has given the operation up. Takes no lock.
     ///
     /// A try that is over needs no look here: its context is gone with it.
+    #[inline]
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.signal.is_aborted()
@@ -118,6 +119,7 @@ impl OpContext {
     }
 
     /// A context for one try under this one, with its own end.
+    #[inline]
     pub(crate) fn child(&self, parent: Option<SpanHandle>) -> Self {
         Self {
             signal: self.signal(),
@@ -131,9 +133,10 @@ impl OpContext {
 
 impl Drop for OpContext {
     /// The try is over, whichever way: whoever still holds its signal learns of it.
+    #[inline]
     fn drop(&mut self) {
         if let Scope::Try(made) = &mut self.scope
-            && let Some((controller, _)) = made.get_mut().take()
+            && let Some((controller, _)) = made.get_mut()
         {
             controller.abort();
         }

@@ -49,6 +49,6 @@ pub use error::{CircuitOpen, InvalidOption, RetryError};
 pub use jitter::Jitter;
 pub use options::{Delays, RetryOptions};
 pub use run::{Attempt, Retried, Retry, retry};
-pub(crate) use run::{Next, Tries};
+pub(crate) use run::{Next, Series, Tries};
 pub use timeout::with_timeout;
 pub(crate) use timeout::{Bounded, bounded};

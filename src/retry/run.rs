@@ -132,14 +132,14 @@ impl<'a, C: Clock, R: Rng> Retry<'a, C, R> {
     ///
     /// [`RetryError::Exhausted`] with the last error, [`RetryError::Aborted`], or
     /// [`RetryError::InvalidOption`], in which case nothing was called.
-    pub async fn run<T, E, Fut>(
+    pub fn run<T, E, Fut>(
         self,
         operation: impl FnMut(Attempt) -> Fut,
-    ) -> Result<Retried<T>, RetryError<E>>
+    ) -> impl Future<Output = Result<Retried<T>, RetryError<E>>>
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        self.run_when(operation, |_, _| true).await
+        self.run_when(operation, |_, _| true)
     }
 
     /// The same for whoever wants the value alone: neither counted nor timed, so a first call that
@@ -148,17 +148,19 @@ impl<'a, C: Clock, R: Rng> Retry<'a, C, R> {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub async fn value<T, E, Fut>(
+    pub fn value<T, E, Fut>(
         self,
         mut operation: impl FnMut(Attempt) -> Fut,
-    ) -> Result<T, RetryError<E>>
+    ) -> impl Future<Output = Result<T, RetryError<E>>>
     where
         Fut: Future<Output = Result<T, E>>,
     {
         let Self { tries } = self;
-        tries.options.validate()?;
-        let call = |number| operation(Attempt::new(number, tries.signal.clone()));
-        Ok(tries.run(call, |_, _| true).await?.0)
+        async move {
+            tries.options.validate()?;
+            let call = |number| operation(Attempt::new(number, tries.signal.clone()));
+            tries.run(call, |_, _| true, |value, _| value).await
+        }
     }
 
     /// The same, and `should_retry` is asked before each retry, with the error and the number of
@@ -167,22 +169,23 @@ impl<'a, C: Clock, R: Rng> Retry<'a, C, R> {
     /// # Errors
     ///
     /// As [`run`](Self::run); an error that is not worth a retry is [`RetryError::Exhausted`].
-    pub async fn run_when<T, E, Fut>(
+    pub fn run_when<T, E, Fut>(
         self,
         mut operation: impl FnMut(Attempt) -> Fut,
         should_retry: impl FnMut(&E, u32) -> bool,
-    ) -> Result<Retried<T>, RetryError<E>>
+    ) -> impl Future<Output = Result<Retried<T>, RetryError<E>>>
     where
         Fut: Future<Output = Result<T, E>>,
     {
         let Self { tries } = self;
-        tries.options.validate()?;
-        let start = tries.clock.now();
-        let signal = tries.signal;
-        let (value, attempts) = tries
-            .run(|number| operation(Attempt::new(number, signal.clone())), should_retry)
-            .await?;
-        Ok(Retried { value, attempts, total_time: tries.clock.now() - start })
+        async move {
+            tries.options.validate()?;
+            let start = tries.clock.now();
+            let call = |number| operation(Attempt::new(number, tries.signal.clone()));
+            let end = |value, attempts| (value, attempts);
+            let (value, attempts) = tries.run(call, should_retry, end).await?;
+            Ok(Retried { value, attempts, total_time: tries.clock.now() - start })
+        }
     }
 }
 
@@ -203,45 +206,55 @@ pub(crate) struct Tries<'a, C, R> {
 }
 
 impl<'a, C: Clock, R: Rng> Tries<'a, C, R> {
-    /// Calls `operation` with 1, 2, .. until it succeeds; the value and the number of calls.
-    pub(crate) async fn run<T, E, Fut>(
-        &self,
-        mut operation: impl FnMut(u32) -> Fut,
-        mut should_retry: impl FnMut(&E, u32) -> bool,
-    ) -> Result<(T, u32), RetryError<E>>
+    /// Calls `operation` with 1, 2, .. until it succeeds, and gives what `end` makes of the value
+    /// and the number of calls.
+    #[expect(clippy::manual_async_fn, reason = "an async fn moves its arguments once more")]
+    pub(crate) fn run<'s, T, E, Fut, V>(
+        &'s self,
+        mut operation: impl FnMut(u32) -> Fut + 's,
+        mut should_retry: impl FnMut(&E, u32) -> bool + 's,
+        end: impl FnOnce(T, u32) -> V + 's,
+    ) -> impl Future<Output = Result<V, RetryError<E>>>
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        let mut series = self.begin();
-        loop {
-            if series.is_given_up() {
-                return Err(RetryError::Aborted);
-            }
-            let attempt = series.number();
-            let last = match operation(attempt).await {
-                Ok(value) => {
-                    series.on_success();
-                    return Ok((value, attempt));
+        async move {
+            let mut series = None;
+            loop {
+                if self.is_given_up() {
+                    return Err(RetryError::Aborted);
                 }
-                Err(last) => last,
-            };
-            match series.on_failure(|| should_retry(&last, attempt)) {
-                Next::Stop => return Err(RetryError::Exhausted { attempts: attempt, last }),
-                Next::Aborted => return Err(RetryError::Aborted),
-                Next::Wait(delay) => {
-                    drop(last);
-                    series.wait(delay).await;
+                let number = series.as_ref().map_or(1, Series::number);
+                let last = match operation(number).await {
+                    Ok(value) => {
+                        self.count("success");
+                        return Ok(end(value, number));
+                    }
+                    Err(last) => last,
+                };
+                let series = series.get_or_insert_with(|| Series::of(self.options));
+                match series.on_failure(self, || should_retry(&last, number)) {
+                    Next::Stop => return Err(RetryError::Exhausted { attempts: number, last }),
+                    Next::Aborted => return Err(RetryError::Aborted),
+                    Next::Wait(delay) => {
+                        drop(last);
+                        series.wait(self, delay).await;
+                    }
                 }
             }
         }
     }
 
-    /// The same step by step, for a caller that makes the calls itself.
-    pub(crate) fn begin(&self) -> Series<'_, 'a, C, R> {
-        Series { tries: self, delays: self.options.delays(), number: 1 }
+    /// Whether the caller has given up, before a call or during the wait for it.
+    pub(crate) fn is_given_up(&self) -> bool {
+        let aborted = self.signal.is_aborted();
+        if aborted {
+            self.count("aborted");
+        }
+        aborted
     }
 
-    fn count(&self, outcome: &'static str) {
+    pub(crate) fn count(&self, outcome: &'static str) {
         if let Some(meter) = self.meter {
             meter.count("retry.attempt.total", 1, &[Attribute::str("outcome", outcome)]);
         }
@@ -255,11 +268,9 @@ impl<'a, C: Clock, R: Rng> Tries<'a, C, R> {
     }
 }
 
-/// Calls in a row, as they are decided and counted. The order of a round is
-/// [`is_given_up`](Self::is_given_up), the call, [`on_success`](Self::on_success) or
-/// [`on_failure`](Self::on_failure), and [`wait`](Self::wait) where that says so.
-pub(crate) struct Series<'t, 'a, C, R> {
-    tries: &'t Tries<'a, C, R>,
+/// Calls in a row, from the first failure on: how each is followed by the next. A first call that
+/// succeeds has no use for one.
+pub(crate) struct Series<'a> {
     delays: Delays<'a>,
     number: u32,
 }
@@ -275,30 +286,25 @@ pub(crate) enum Next {
     Wait(Duration),
 }
 
-impl<C: Clock, R: Rng> Series<'_, '_, C, R> {
+impl<'a> Series<'a> {
+    /// The first call is due, or has been made.
+    pub(crate) fn of(options: &'a RetryOptions) -> Self {
+        Self { delays: options.delays(), number: 1 }
+    }
+
     /// The number of the call that is due, from one.
     pub(crate) const fn number(&self) -> u32 {
         self.number
     }
 
-    /// Whether the caller has given up, before a call or during the wait for it.
-    pub(crate) fn is_given_up(&self) -> bool {
-        let aborted = self.tries.signal.is_aborted();
-        if aborted {
-            self.tries.count("aborted");
-        }
-        aborted
-    }
-
-    pub(crate) fn on_success(&self) {
-        self.tries.count("success");
-    }
-
     /// Decides what follows a failure; `should_retry` is asked where another call is left.
-    pub(crate) fn on_failure(&mut self, should_retry: impl FnOnce() -> bool) -> Next {
-        let tries = self.tries;
+    pub(crate) fn on_failure<C: Clock, R: Rng>(
+        &mut self,
+        tries: &Tries<'_, C, R>,
+        should_retry: impl FnOnce() -> bool,
+    ) -> Next {
         // First of all: what a call returns once its caller has given up is no failure.
-        if self.is_given_up() {
+        if tries.is_given_up() {
             return Next::Aborted;
         }
         if self.number >= tries.options.max_attempts() || !should_retry() {
@@ -316,12 +322,15 @@ impl<C: Clock, R: Rng> Series<'_, '_, C, R> {
     }
 
     /// Waits for the next call, no longer than until the caller gives up.
-    pub(crate) async fn wait(&mut self, delay: Duration) {
-        let tries = self.tries;
+    pub(crate) async fn wait<C: Clock, R: Rng>(
+        &mut self,
+        tries: &Tries<'_, C, R>,
+        delay: Duration,
+    ) {
+        self.number = self.number.saturating_add(1);
         tries.record_delay(delay);
         if !delay.is_zero() {
             bounded(tries.clock, Some(delay), tries.signal, pending::<()>()).await;
         }
-        self.number = self.number.saturating_add(1);
     }
 }

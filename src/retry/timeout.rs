@@ -76,33 +76,42 @@ pub(crate) enum Bounded<T> {
 /// over the abort and the abort over the limit. Without a limit no timer is made.
 ///
 /// Timer and listener live inside: they are gone when this completes and when it is dropped.
-pub(crate) async fn bounded<C: Clock, F: Future>(
-    clock: &C,
-    limit: Option<Duration>,
-    signal: &AbortSignal,
+#[expect(clippy::manual_async_fn, reason = "an async fn moves its arguments once more")]
+pub(crate) fn bounded<'a, C: Clock, F: Future>(
+    clock: &'a C,
+    mut limit: Option<Duration>,
+    signal: &'a AbortSignal,
     future: F,
-) -> Bounded<F::Output> {
-    let mut future = pin!(future);
-    let mut aborted: Option<Aborted> = None;
-    let mut timer = pin!(None::<C::Sleep>);
-    let mut timer_is_due = limit;
-    poll_fn(|cx| {
-        if let Poll::Ready(output) = future.as_mut().poll(cx) {
-            return Poll::Ready(Bounded::Done(output));
+) -> impl Future<Output = Bounded<F::Output>> + use<'a, C, F> {
+    async move {
+        let mut future = pin!(future);
+        if let Poll::Ready(output) = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+            return Bounded::Done(output);
         }
-        if signal.can_abort() {
-            let aborted = aborted.get_or_insert_with(|| signal.aborted());
-            if Pin::new(aborted).poll(cx).is_ready() {
-                return Poll::Ready(Bounded::Aborted);
+        // Only made here, still within the poll that found the future pending.
+        let mut aborted: Option<Aborted> = None;
+        let mut timer = pin!(None::<C::Sleep>);
+        let mut is_known_pending = true;
+        poll_fn(|cx| {
+            if !core::mem::take(&mut is_known_pending)
+                && let Poll::Ready(output) = future.as_mut().poll(cx)
+            {
+                return Poll::Ready(Bounded::Done(output));
             }
-        }
-        if let Some(limit) = timer_is_due.take() {
-            timer.set(Some(clock.sleep(limit)));
-        }
-        match timer.as_mut().as_pin_mut().map(|timer| timer.poll(cx)) {
-            Some(Poll::Ready(())) => Poll::Ready(Bounded::TimedOut),
-            Some(Poll::Pending) | None => Poll::Pending,
-        }
-    })
-    .await
+            if signal.can_abort() {
+                let aborted = aborted.get_or_insert_with(|| signal.aborted());
+                if Pin::new(aborted).poll(cx).is_ready() {
+                    return Poll::Ready(Bounded::Aborted);
+                }
+            }
+            if let Some(limit) = limit.take() {
+                timer.set(Some(clock.sleep(limit)));
+            }
+            match timer.as_mut().as_pin_mut().map(|timer| timer.poll(cx)) {
+                Some(Poll::Ready(())) => Poll::Ready(Bounded::TimedOut),
+                Some(Poll::Pending) | None => Poll::Pending,
+            }
+        })
+        .await
+    }
 }

@@ -9,9 +9,9 @@ use crate::health::Health;
 use crate::mode::Weight;
 use crate::name::BackendName;
 use crate::port::{Capabilities, LocalStorage};
-use crate::stats::{Counters, Reservoir};
+use crate::stats::{Counters, Outcome, Reservoir};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Stripe};
-use crate::time::Instant;
+use crate::time::{Instant, Lapse};
 
 /// A named storage, on its way into a mux.
 ///
@@ -114,27 +114,42 @@ impl<S> Member<S> {
         Weight::new(f64::from_bits(self.weight.load(Ordering::Relaxed))).ok()
     }
 
-    /// Counts a call in, in the stripe that it is to be counted out of. `None` where the backend
-    /// takes no new calls; then nothing was counted.
+    /// Counts a call in, at the stripe where its end is to be counted. False where the backend takes
+    /// no new calls; then nothing is under way.
     ///
     /// The count goes up before the look: a drain that starts in between either sees the count or
     /// is seen here. Both sides are sequentially consistent for that reason.
-    pub(crate) fn enter(&self) -> Option<Stripe> {
-        self.enter_at(Stripe::current())
-    }
-
-    pub(super) fn enter_at(&self, stripe: Stripe) -> Option<Stripe> {
+    #[inline]
+    pub(crate) fn enter(&self, stripe: Stripe) -> bool {
         self.counters.enter(stripe);
-        if self.is_draining() {
+        let refused = self.is_draining();
+        if refused {
             self.leave(stripe);
-            return None;
         }
-        Some(stripe)
+        !refused
     }
 
-    /// Counts a call out. Only for a call that was counted in, there.
+    /// Counts a call out with its outcome, at `now`, and keeps its latency. Only for a call that was
+    /// counted in, there.
+    #[inline]
+    pub(crate) fn book(&self, stripe: Stripe, outcome: Outcome, latency: Lapse, now: Instant) {
+        let place = self.counters.record(stripe, outcome, latency, now);
+        self.wake_drain(stripe);
+        if let Some(place) = place {
+            self.latencies.record(place, latency, || self.counters.before(place));
+        }
+    }
+
+    /// Counts out what has no outcome. Only for what was counted in, there.
     pub(crate) fn leave(&self, stripe: Stripe) {
-        if self.counters.leave(stripe) && self.is_draining() {
+        self.counters.leave(stripe);
+        self.wake_drain(stripe);
+    }
+
+    /// The count went up before the look, as on the way in, and for the same reason.
+    #[inline]
+    fn wake_drain(&self, stripe: Stripe) {
+        if self.is_draining() && self.counters.is_idle(stripe) {
             self.idle.notify(usize::MAX);
         }
     }
@@ -166,7 +181,7 @@ impl<S> Member<S> {
         loop {
             // Listen first: a call that ends between the look and the wait is heard.
             let listener = self.idle.listen();
-            if self.in_flight() == 0 {
+            if self.counters.all_ended() {
                 return;
             }
             listener.await;

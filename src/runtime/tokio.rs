@@ -54,6 +54,7 @@ impl Default for TokioClock {
 impl Clock for TokioClock {
     type Sleep = time::Sleep;
 
+    #[inline]
     fn now(&self) -> Instant {
         since_epoch(time::Instant::now().into_std())
     }

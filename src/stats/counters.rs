@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::{Outcome, Place, SLOTS};
 use crate::sync::{AtomicU64, Ordering, STRIPES, Stripe, Striped};
-use crate::time::{Instant, nanos};
+use crate::time::{Instant, Lapse};
 
 /// The latency that stands for "none yet".
 const NONE: u64 = u64::MAX;
@@ -24,12 +24,15 @@ pub(crate) struct Counters {
 /// What one stripe has counted.
 #[derive(Debug)]
 struct Share {
-    in_flight: AtomicU64,
+    /// Attempts that have come in. Those that are under way are these without all that have ended.
+    entered: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
     errors: AtomicU64,
     timeouts: AtomicU64,
     cancelled: AtomicU64,
+    /// What has ended and was no attempt: it was turned away, or is a health check.
+    unbooked: AtomicU64,
     last_latency: AtomicU64,
     /// When that was, to tell whose is the last of all.
     last_at: AtomicU64,
@@ -40,12 +43,13 @@ struct Share {
 impl Default for Share {
     fn default() -> Self {
         Self {
-            in_flight: AtomicU64::new(0),
+            entered: AtomicU64::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             timeouts: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
+            unbooked: AtomicU64::new(0),
             last_latency: AtomicU64::new(NONE),
             last_at: AtomicU64::new(0),
             elsewhere: AtomicU64::new(0),
@@ -56,6 +60,39 @@ impl Default for Share {
 impl Share {
     const fn recorded(&self) -> [&AtomicU64; 3] {
         [&self.hits, &self.misses, &self.errors]
+    }
+
+    fn ended(&self) -> u64 {
+        let all = self.recorded().into_iter().chain([&self.cancelled, &self.unbooked]);
+        sum(all, Ordering::SeqCst)
+    }
+
+    /// How many are under way, or more: what came in and ended between the two looks is among them.
+    /// Never fewer, since the ends are looked at before the beginnings.
+    fn in_flight_at_most(&self) -> u64 {
+        let ended = self.ended();
+        self.entered.load(Ordering::SeqCst).wrapping_sub(ended)
+    }
+
+    /// How many are under way, for a report: as many as there were at some moment of the look, or
+    /// fewer, where too much ends meanwhile to find one.
+    fn in_flight(&self) -> u64 {
+        const LOOKS: usize = 8;
+        let mut ended = self.ended();
+        let mut at_least = 0;
+        for _ in 0..LOOKS {
+            let entered = self.entered.load(Ordering::SeqCst);
+            let before = core::mem::replace(&mut ended, self.ended());
+            // What has ended since may have begun since: then there are seemingly fewer than none.
+            at_least = match entered.wrapping_sub(ended) {
+                fewer if fewer > u64::MAX / 2 => 0,
+                more => more,
+            };
+            if before == ended {
+                break;
+            }
+        }
+        at_least
     }
 }
 
@@ -77,26 +114,37 @@ pub(crate) struct Counted {
 }
 
 impl Counters {
-    /// Counts an attempt in. It is counted out of the same stripe.
+    /// Counts an attempt in. Its end is counted in the same stripe.
     ///
-    /// Sequentially consistent, as is the way out: a drain looks at the sum.
+    /// Sequentially consistent, as is every end: a drain looks at the difference.
+    #[inline]
     pub(crate) fn enter(&self, stripe: Stripe) {
-        self.shares.of(stripe).in_flight.fetch_add(1, Ordering::SeqCst);
+        self.shares.of(stripe).entered.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Counts an attempt out. True where it was the last of its stripe: only then can it have been
-    /// the last of all.
-    pub(crate) fn leave(&self, stripe: Stripe) -> bool {
-        self.shares.of(stripe).in_flight.fetch_sub(1, Ordering::SeqCst) == 1
+    /// Counts out what came in and has no outcome.
+    pub(crate) fn leave(&self, stripe: Stripe) {
+        self.shares.of(stripe).unbooked.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How many attempts are under way. Once nobody new comes in, zero means that all have ended:
-    /// a stripe never holds less than nothing, as each counts out where it was counted in.
+    /// Whether nothing of a stripe is under way. The last to end finds it so: only then can it have
+    /// been the last of all.
+    pub(crate) fn is_idle(&self, stripe: Stripe) -> bool {
+        self.shares.of(stripe).in_flight_at_most() == 0
+    }
+
+    /// Whether all have ended. Once nobody new comes in that stays so, and whoever ends last in a
+    /// stripe finds it [idle](Self::is_idle).
+    pub(crate) fn all_ended(&self) -> bool {
+        self.shares.iter().all(|share| share.in_flight_at_most() == 0)
+    }
+
+    /// How many attempts are under way, each share of them at a moment of its own.
     pub(crate) fn in_flight(&self) -> u64 {
-        sum(self.shares.iter().map(|share| &share.in_flight), Ordering::SeqCst)
+        self.shares.iter().map(Share::in_flight).fold(0, u64::wrapping_add)
     }
 
-    /// Counts the outcome of an attempt that ended at `now`. Its place among all that were answered
+    /// Counts the outcome of an attempt that ended at `now`, which counts it out. Its place among all that were answered
     /// or failed, for the sample of their latencies; `None` for one that was given up: how long a
     /// caller had patience says nothing about the backend.
     ///
@@ -105,11 +153,12 @@ impl Counters {
     /// on where [`before`](Self::before) asks. While it fills, of attempts that end at the very same
     /// time one may find fewer before it than there were, never more; a serial number is never given
     /// twice.
+    #[inline]
     pub(crate) fn record(
         &self,
         stripe: Stripe,
         outcome: Outcome,
-        latency: Duration,
+        latency: Lapse,
         now: Instant,
     ) -> Option<Place> {
         let share = self.shares.of(stripe);
@@ -122,7 +171,7 @@ impl Counters {
                 (2, &share.errors)
             }
             Outcome::Abort => {
-                share.cancelled.fetch_add(1, Ordering::Relaxed);
+                share.cancelled.fetch_add(1, Ordering::SeqCst);
                 return None;
             }
         };
@@ -138,9 +187,9 @@ impl Counters {
         if here.saturating_add(elsewhere) < SLOTS as u64 {
             elsewhere = self.look_elsewhere(stripe);
         }
-        let own = counter.fetch_add(1, Ordering::Release);
-        share.last_latency.store(nanos(latency).min(NONE - 1), Ordering::Relaxed);
+        share.last_latency.store(latency.as_nanos().min(NONE - 1), Ordering::Relaxed);
         share.last_at.store(now.as_nanos(), Ordering::Relaxed);
+        let own = counter.fetch_add(1, Ordering::SeqCst);
         let here = own.wrapping_add(others);
         let serial = own.wrapping_mul(3).wrapping_add(kind as u64);
         let serial =
@@ -201,7 +250,7 @@ mod tests {
 
     impl Counters {
         fn note(&self, outcome: Outcome, latency: Duration) -> Option<Place> {
-            self.record(STRIPE, outcome, latency, Instant::ZERO)
+            self.record(STRIPE, outcome, latency.into(), Instant::ZERO)
         }
     }
 
@@ -288,8 +337,8 @@ mod tests {
             let one = Duration::from_millis(1);
             for (stripe, ended) in [(0, 10), (1, 30), (2, 20)] {
                 let stripe = Stripe::nth(stripe);
-                counters.record(stripe, Outcome::Ok, one * ended, at(u64::from(ended)));
-                counters.record(stripe, Outcome::Abort, one, at(90));
+                counters.record(stripe, Outcome::Ok, (one * ended).into(), at(u64::from(ended)));
+                counters.record(stripe, Outcome::Abort, one.into(), at(90));
             }
             assert_eq!(counters.read().hits, 3);
             assert_eq!(counters.read().cancelled, 3);
@@ -298,16 +347,22 @@ mod tests {
 
         /// Spec: SA-1
         #[test]
-        fn attempts_under_way_are_summed_and_the_last_of_a_stripe_is_told() {
+        fn attempts_under_way_are_summed_and_each_end_counts_out_in_its_own_stripe() {
             let counters = Counters::default();
             let [a, b] = [0, 1].map(Stripe::nth);
-            [a, a, b].into_iter().for_each(|stripe| counters.enter(stripe));
-            assert_eq!(counters.in_flight(), 3);
-            assert!(!counters.leave(a));
-            assert!(counters.leave(a));
-            assert_eq!(counters.in_flight(), 1);
-            assert!(counters.leave(b));
-            assert_eq!(counters.in_flight(), 0);
+            let outcomes =
+                [Outcome::Ok, Outcome::Miss, Outcome::Semantic, Outcome::Timeout, Outcome::Abort];
+            for outcome in outcomes {
+                [a, a, b].into_iter().for_each(|stripe| counters.enter(stripe));
+                assert_eq!(counters.in_flight(), 3);
+                counters.record(a, outcome, Duration::ZERO.into(), at(1));
+                assert!(!counters.is_idle(a), "{outcome:?}");
+                counters.leave(a);
+                assert!(counters.is_idle(a) && !counters.is_idle(b));
+                assert_eq!(counters.in_flight(), 1);
+                counters.record(b, outcome, Duration::ZERO.into(), at(1));
+                assert_eq!(counters.in_flight(), 0, "{outcome:?}");
+            }
         }
 
         /// Spec: SA-2
@@ -317,7 +372,7 @@ mod tests {
             let places: alloc::vec::Vec<_> = (0..1_000_u32)
                 .map(|n| {
                     let stripe = Stripe::nth(n % 3);
-                    let place = counters.record(stripe, Outcome::Ok, Duration::ZERO, at(0));
+                    let place = counters.record(stripe, Outcome::Ok, Duration::ZERO.into(), at(0));
                     let place = place.unwrap();
                     (place, counters.before(place))
                 })

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::rng::{GAMMA, below, mix};
 use crate::sync::{AtomicU32, Ordering, Stripe};
-use crate::time::nanos;
+use crate::time::Lapse;
 
 /// How many samples a backend keeps.
 pub(crate) const SLOTS: usize = 256;
@@ -54,7 +54,8 @@ impl<const N: usize> Reservoir<N> {
     ///
     /// A record is kept where its draw falls into the first `N` of as many slots as there are
     /// records. A draw that misses them among few records misses them among more.
-    pub(crate) fn record(&self, place: Place, latency: Duration, before: impl FnOnce() -> u64) {
+    #[inline]
+    pub(crate) fn record(&self, place: Place, latency: Lapse, before: impl FnOnce() -> u64) {
         let sample = encode(latency);
         if place.at_least < N as u64 && self.fill(place.at_least, sample) {
             return;
@@ -116,8 +117,8 @@ const COARSE_SHIFT: u32 = 12;
 
 /// Four bytes instead of eight: exact nanoseconds up to 2.1 s, then steps of 4 us up to 2.4 h,
 /// which then stands for everything longer. Order is kept.
-fn encode(latency: Duration) -> u32 {
-    let exact = nanos(latency);
+fn encode(latency: Lapse) -> u32 {
+    let exact = latency.as_nanos();
     match u32::try_from(exact) {
         Ok(fine) if fine < COARSE => fine,
         _ => {
@@ -146,7 +147,7 @@ mod tests {
         fn note(&self, before: u64, latency: Duration) {
             let stripe = Stripe::nth(0);
             let place = Place { at_least: before, here: before, serial: before, stripe };
-            self.record(place, latency, || before);
+            self.record(place, latency.into(), || before);
         }
     }
 
@@ -160,7 +161,7 @@ mod tests {
 
     fn rank(millis: u64, percent: usize) -> Option<Duration> {
         let mut samples: alloc::vec::Vec<u32> =
-            (1..=millis).map(|each| encode(Duration::from_millis(each))).collect();
+            (1..=millis).map(|each| encode(Duration::from_millis(each).into())).collect();
         nearest_rank(&mut samples, percent)
     }
 
@@ -224,7 +225,7 @@ mod tests {
         for trial in 0..TRIALS {
             let reservoir = Reservoir::<2>::new(mix(trial));
             let place = Place { at_least: 9, here: 9, serial: 19, stripe: Stripe::nth(0) };
-            reservoir.record(place, Duration::from_nanos(7), || {
+            reservoir.record(place, Duration::from_nanos(7).into(), || {
                 asked += 1;
                 19
             });
@@ -239,13 +240,16 @@ mod tests {
     #[test]
     fn the_short_form_keeps_order_and_is_exact_up_to_two_seconds() {
         let exact = Duration::from_nanos(u64::from(COARSE - 1));
-        assert_eq!(decode(encode(exact)), exact);
+        assert_eq!(decode(encode(exact.into())), exact);
         let coarse = exact + Duration::from_nanos(1);
-        assert_eq!(decode(encode(coarse)), coarse);
+        assert_eq!(decode(encode(coarse.into())), coarse);
         // The 2.4 hours that are promised.
         let long = Duration::from_secs(8_640);
-        assert!(long - decode(encode(long)) < Duration::from_micros(5));
-        assert!(encode(Duration::MAX) < EMPTY);
-        assert!(encode(exact) < encode(coarse) && encode(long) < encode(Duration::MAX));
+        assert!(long - decode(encode(long.into())) < Duration::from_micros(5));
+        assert!(encode(Duration::MAX.into()) < EMPTY);
+        assert!(
+            encode(exact.into()) < encode(coarse.into())
+                && encode(long.into()) < encode(Duration::MAX.into())
+        );
     }
 }

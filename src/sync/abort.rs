@@ -117,9 +117,11 @@ impl AbortSignal {
     }
 
     /// Whether the signal has aborted. Two loads at most for a signal of one controller.
+    #[inline]
     #[must_use]
     pub fn is_aborted(&self) -> bool {
-        self.sources().iter().any(|source| source.aborted.load(Ordering::Acquire))
+        self.can_abort()
+            && self.sources().iter().any(|source| source.aborted.load(Ordering::Acquire))
     }
 
     /// Whether the signal could ever abort.
@@ -135,6 +137,7 @@ impl AbortSignal {
         Aborted { signal: self.clone(), listeners: Vec::new() }
     }
 
+    #[inline]
     fn sources(&self) -> &[Arc<Source>] {
         match &self.0 {
             Repr::Never => &[],

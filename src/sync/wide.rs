@@ -33,11 +33,6 @@ impl AtomicU64 {
         self.update(|value| value.wrapping_add(add))
     }
 
-    /// Wraps, as the original does.
-    pub(crate) fn fetch_sub(&self, sub: u64, _: Ordering) -> u64 {
-        self.update(|value| value.wrapping_sub(sub))
-    }
-
     /// Puts what `f` makes of the value in its place, and gives the value.
     fn update(&self, f: impl FnOnce(u64) -> u64) -> u64 {
         critical_section::with(|section| {

@@ -6,6 +6,7 @@ mod support;
 mod clockwork;
 mod drops;
 mod nesting;
+mod order;
 mod reentrancy;
 mod rigged;
 mod rude_backends;

@@ -28,9 +28,10 @@ impl<const N: usize> Default for Reservoir<N> {
 impl<const N: usize> Books<N> {
     fn record(&self, stripe: u32, outcome: Outcome, latency: u64) {
         let latency = millis(latency);
-        let place = self.counters.record(Stripe::nth(stripe), outcome, latency, Instant::ZERO);
+        let place =
+            self.counters.record(Stripe::nth(stripe), outcome, latency.into(), Instant::ZERO);
         let place = place.unwrap();
-        self.reservoir.record(place, latency, || self.counters.before(place));
+        self.reservoir.record(place, latency.into(), || self.counters.before(place));
     }
 
     fn recorded(&self) -> u64 {
