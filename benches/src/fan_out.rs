@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures::future::{join_all, select_ok};
 use storage_mux::{MuxMode, Storage};
 
+use crate::floor::Floor;
 use crate::get::repeat;
 use crate::harness::{Cost, Group, Row};
 use crate::subject::{KEY, PLAIN, drive, keep, memory, mux, runtime};
@@ -29,6 +30,8 @@ fn with(peers: usize, rounds: usize) -> Vec<Row> {
 
     let mut group = Group::default();
     group.case("set", repeat!(runtime, mirror.set(KEY, value.clone())));
+    let floor = keep(Floor::new(peers));
+    group.case("floor", |times| (0..times).for_each(|_| floor.call()));
     group.case("join_all", {
         let set = |store: &'static storage_mux::MemoryStorage| {
             Storage::set(store, KEY, value.clone(), &PLAIN)
@@ -67,6 +70,13 @@ fn with(peers: usize, rounds: usize) -> Vec<Row> {
             (&written, Cost::Of("set")),
             ("`join_all` of the bare sets", Cost::Of("join_all")),
             1.3,
+        ),
+        measured.remark(
+            (
+                "of it: the clock read, the backends held, each counted in and out",
+                Cost::Of("floor"),
+            ),
+            ("`join_all` of the bare sets", Cost::Of("join_all")),
         ),
         measured.remark(
             (&written, Cost::Of("set")),

@@ -9,6 +9,7 @@ use storage_mux::backend::OpendalBackend;
 use storage_mux::{MuxMode, Storage, StorageError};
 use tower::{Service, ServiceExt};
 
+use crate::floor::Floor;
 use crate::harness::{Cost, Group, Measured, Row};
 use crate::subject::{KEY, PLAIN, concrete, drive, keep, memory, mixed, mux, runtime};
 
@@ -67,6 +68,9 @@ fn memory_cases() -> Group {
     group.case("mux", repeat!(runtime, one_type.get(KEY)));
     let any_type = mixed(MuxMode::Failover, store, 3);
     group.case("mixed", repeat!(runtime, any_type.get(KEY)));
+
+    let floor = keep(Floor::new(1));
+    group.case("floor", |times| (0..times).for_each(|_| floor.call()));
 
     group.case(
         "timeout",
@@ -164,6 +168,13 @@ fn over_memory(rounds: usize) -> Vec<Row> {
             1.0,
         ),
         measured.row(ours, ("`tokio::time::timeout` alone, added", added("timeout")), 2.0),
+        measured.remark(
+            (
+                "of it: the clock read twice, the backends held, counted in and out",
+                Cost::Of("floor"),
+            ),
+            ("`tokio::time::timeout` alone, added", added("timeout")),
+        ),
         measured.remark(ours, ("tower retry + timeout over one service, added", added("tower"))),
         measured
             .remark(ours, ("recloser + backon + `tokio::time::timeout`, added", added("by hand"))),

@@ -4,6 +4,7 @@
 //! - [`subject`]: the stores and muxes that are measured.
 //! - [`parts`]: the library's private parts, compiled in from its sources.
 //! - `get`, `fan_out`, `small`, `flat`, `threads`: what is measured, each with its rows of the table.
+//! - `floor`: what no call of a mux can do without.
 //! - [`counted`]: what is counted in instructions.
 //! - `hang`: what a hung primary costs, and `chart`: the picture of it.
 //! - `s3`: what is measured over a real server.
@@ -18,6 +19,8 @@ pub mod counted;
 pub mod fan_out;
 #[cfg(feature = "peers")]
 pub mod flat;
+#[cfg(feature = "peers")]
+mod floor;
 #[cfg(feature = "peers")]
 pub mod get;
 #[cfg(feature = "peers")]
