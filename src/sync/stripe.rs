@@ -154,8 +154,8 @@ impl<T: Default> Default for Striped<T> {
 impl<T> Striped<T> {
     /// The share of a stripe.
     pub(crate) fn of(&self, stripe: Stripe) -> &T {
-        // Every stripe was made below the length, which the compiler can tell only so.
-        &self.0[usize::from(stripe.0) % STRIPES].0
+        // Every stripe was made below the length.
+        &self.0.get(usize::from(stripe.0)).unwrap_or(&self.0[0]).0
     }
 
     /// All shares.
