@@ -63,8 +63,8 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
     /// The backend has answered, and that is all.
     #[inline(always)]
     pub(super) fn finish(&mut self) {
-        let answered = self.record.answered;
-        self.record.close(self.engine, self.member, Outcome::Ok, None, answered);
+        let ended = self.record.ended;
+        self.record.close(self.engine, self.member, Outcome::Ok, None, ended);
     }
 
     /// Takes the attempt out of the call, for a stream that is now open.
@@ -72,7 +72,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
     /// The backend has proved alive, so a probe is over; the outcome is booked when the stream ends.
     pub(super) fn keep(&mut self, shared: &Arc<Engine<S, C, R>>) -> Kept<S, C, R> {
         let Self { engine, member, record, cx } = self;
-        record.latency = Some(record.answered.lapse_since(record.started));
+        record.latency = Some(record.ended.lapse_since(record.started));
         // It may have waited for others since.
         let now = engine.clock.now();
         let change = engine.judge(member, Outcome::Ok, None, now, record.seen);
@@ -91,8 +91,9 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
     /// The backend has failed, or the caller has given up.
     #[cold]
     pub(super) fn fail(&mut self, outcome: Outcome, error: &StorageError) {
-        let now = self.engine.clock.now();
-        self.record.close(self.engine, self.member, outcome, Some(error), now);
+        let ended = self.engine.clock.now();
+        self.record.ended = ended;
+        self.record.close(self.engine, self.member, outcome, Some(error), ended);
     }
 
     /// Asks the backend, as one of several attempts that may be `raced`, and goes with what `end`
@@ -164,7 +165,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng, T> Served<'a, S, C, R, T> {
     /// however long it has waited for others since.
     pub(super) fn finish(mut self) -> T {
         let Attempt { engine, member, record, .. } = &mut self.attempt;
-        record.latency = Some(record.answered.lapse_since(record.started));
+        record.latency = Some(record.ended.lapse_since(record.started));
         record.close(engine, member, Outcome::Ok, None, engine.clock.now());
         self.answer
     }

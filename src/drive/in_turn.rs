@@ -82,7 +82,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Call<'a, S, C, R> {
                     Outcome::Transient | Outcome::Timeout => {}
                 }
                 last = Some((&member.name, failure.error));
-                now = call.engine.clock.now();
+                now = attempt.record.ended;
                 turn.view = call.roster.view_now(now);
             }
             let down = call.engine.all_down(attempts);

@@ -52,8 +52,8 @@ pub(super) struct Record {
     pub(super) index: u32,
     stripe: Stripe,
     pub(super) started: Instant,
-    /// When the backend answered, once it has.
-    pub(super) answered: Instant,
+    /// When the backend answered or failed, once it has.
+    pub(super) ended: Instant,
     pub(super) seen: Stamp,
     /// Time to the first chunk, for a stream: its whole length says nothing about the backend.
     pub(super) latency: Option<Lapse>,
@@ -67,7 +67,7 @@ impl Record {
     pub(super) const fn new(entry: Entry, index: u32, now: Instant) -> Self {
         let Entry { stripe, probing, seen } = entry;
         let (latency, open, span) = (None, true, None);
-        Self { index, stripe, started: now, answered: now, seen, latency, probing, open, span }
+        Self { index, stripe, started: now, ended: now, seen, latency, probing, open, span }
     }
 
     /// Hands over what is held; nothing is left to give back here.
@@ -76,7 +76,7 @@ impl Record {
             index: self.index,
             stripe: self.stripe,
             started: self.started,
-            answered: self.answered,
+            ended: self.ended,
             seen: self.seen,
             latency: self.latency,
             probing: core::mem::replace(&mut self.probing, false),

@@ -110,7 +110,7 @@ impl<'a, S: LocalStorage, C: Clock, R: Rng> Attempt<'a, S, C, R> {
                     let put = pin!(poll_fn(|task| {
                         sent.as_mut().poll(task).map(|result| match result {
                             Ok(answer) => {
-                                attempt.record.answered = call.engine.clock.now();
+                                attempt.record.ended = call.engine.clock.now();
                                 *end = Some(Ok(answer));
                             }
                             Err(error) => *end = Some(Err(Failure::of(error))),
