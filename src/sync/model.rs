@@ -98,16 +98,18 @@ macro_rules! counters {
                 before(&self.turn, ordering);
                 self.value.fetch_add(add, ordering)
             }
-
-            pub(crate) fn fetch_sub(&self, sub: $value, ordering: Ordering) -> $value {
-                before(&self.turn, ordering);
-                self.value.fetch_sub(sub, ordering)
-            }
         }
     )*};
 }
 
 counters!(AtomicU32 u32, AtomicU64 u64);
+
+impl AtomicU32 {
+    pub(crate) fn fetch_sub(&self, sub: u32, ordering: Ordering) -> u32 {
+        before(&self.turn, ordering);
+        self.value.fetch_sub(sub, ordering)
+    }
+}
 
 /// What `Lock` is elsewhere.
 #[derive(Debug, Default)]
